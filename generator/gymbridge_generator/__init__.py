@@ -1,0 +1,1 @@
+"""Writes typed wrapper classes from a spec of array libraries (needs `gymbridge[generator]`)."""

@@ -1,0 +1,107 @@
+"""The command `gymbridge`: its options, and how it says what went wrong."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from gymbridge_generator.errors import GeneratorError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["main"]
+
+_EXTRA = ("jinja2", "pydantic", "rich")
+"""What `gymbridge[generator]` installs."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0, 1 for drift, 2 for an error."""
+    options = _parser().parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = options.run
+    try:
+        return run(options)
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRA:
+            raise
+        return _fail(f"{error.name} is not installed; run: pip install 'gymbridge[generator]'")
+    except GeneratorError as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}")
+
+
+def _fail(message: str) -> int:
+    for line in message.splitlines():
+        print(f"gymbridge: {line}", file=sys.stderr)
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gymbridge",
+        description="Write typed Gymnasium wrappers between array libraries from a spec.",
+        epilog="Options left out are read from [tool.gymbridge] of the nearest pyproject.toml.",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    spec, out = argparse.ArgumentParser(add_help=False), argparse.ArgumentParser(add_help=False)
+    spec.add_argument("--spec", type=Path, metavar="FILE", help="the spec (default: gymbridge's)")
+    out.add_argument("--out", type=Path, metavar="DIR", help="the package that wrappers go in")
+
+    def command(name: str, text: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text, parents=parents)
+
+    generate = command("generate", "write the wrappers of a spec", spec, out)
+    generate.add_argument("--force", action="store_true", help="give up what was edited by hand")
+    generate.set_defaults(run=_generate)
+    check = command("check", "tell what differs from the spec, and how", spec, out)
+    check.set_defaults(run=_check)
+    command("list", "show the wrappers of a spec", spec).set_defaults(run=_list)
+    schema = command("schema", "print the JSON Schema of specs")
+    schema.add_argument("--out", type=Path, metavar="FILE", help="write it to a file")
+    schema.set_defaults(run=_schema)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Import the version only when it is asked for: the runtime imports Gymnasium."""
+
+    @override
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from gymbridge_runtime import __version__
+
+        parser.exit(message=f"gymbridge {__version__}\n")
+
+
+# The commands need gymbridge[generator]; asking for help does not.
+
+
+def _generate(options: argparse.Namespace) -> int:
+    from gymbridge_generator.commands import generate
+
+    return generate(options.spec, options.out, force=options.force)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from gymbridge_generator.commands import check
+
+    return check(options.spec, options.out)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from gymbridge_generator.commands import list_wrappers
+
+    return list_wrappers(options.spec)
+
+
+def _schema(options: argparse.Namespace) -> int:
+    from gymbridge_generator.commands import write_schema
+
+    return write_schema(options.out)

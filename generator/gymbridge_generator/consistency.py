@@ -1,0 +1,150 @@
+"""What a spec says twice, or of something that is not there, though each entry is well-formed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from gymbridge_generator import naming, words
+from gymbridge_generator.expressions import free_names
+from gymbridge_generator.problems import KeyPath
+
+if TYPE_CHECKING:
+    from gymbridge_generator.model import Backend, Matrix
+
+__all__ = ["check_backends", "check_matrix", "check_output"]
+
+Findings: TypeAlias = Iterator[tuple[KeyPath, str]]
+
+
+def check_backends(own: Mapping[int, Backend], inherited: Mapping[str, Backend]) -> Findings:
+    """Find what is wrong with libraries, alone and side by side; ``own`` has their places."""
+    before = list(inherited.values())
+    for place, backend in own.items():
+        path = ("backend", place)
+        yield from (((*path, key), what) for key, what in _check_alone(backend))
+        prefix = naming.part(backend)
+        for other in before:
+            if backend.name == other.name:
+                origin = "an extended spec" if other.name in inherited else "this spec"
+                yield (*path, "name"), f"{backend.name!r} is in {origin} already; use another name"
+            elif prefix.lower() == naming.part(other).lower():
+                key = "class_name" if backend.class_name else "name"
+                yield (
+                    (*path, key),
+                    f"the class names of {backend.name!r} and {other.name!r} would be the same but "
+                    f"for case, {prefix!r} and {naming.part(other)!r}; give another class_name",
+                )
+        before.append(backend)
+
+
+def _check_alone(backend: Backend) -> Iterator[tuple[str, str]]:
+    if not backend.class_name:
+        try:
+            words.class_name(naming.part(backend))
+        except ValueError as error:
+            yield "name", f"gives no class name: {error}; or give a class_name"
+    if not backend.array.startswith(f"{backend.module}."):
+        yield "array", f"{backend.array!r} is not in {backend.module!r}; begin with the module"
+    if backend.extra and backend.distribution:
+        yield "distribution", "stands beside extra; give one of the two"
+    if backend.runtime and backend.dlpack:
+        yield "dlpack", "stands beside runtime, which knows all that; give one of the two"
+    if backend.annotation and not backend.typed:
+        yield "annotation", "stands beside typed = false, where signatures need none; leave it out"
+    yield from _check_names(backend)
+
+
+def _check_names(backend: Backend) -> Iterator[tuple[str, str]]:
+    names = naming.Names.of(backend).all()
+    if backend.name.upper() in naming.RESERVED:
+        yield "name", f"{backend.name.upper()!r} is used by generated code; use another name"
+    bound: set[str] = set()
+    for statement in imports_of(backend):
+        name = bound_name(statement)
+        if name in names | naming.RESERVED:
+            yield "imports", f"{statement!r} binds {name!r}, which generated code does; use 'as'"
+        bound.add(name)
+    for key in ("annotation", "leaf", "action", "device", "dtype"):
+        expression: str | None = getattr(backend, key)
+        if expression:
+            for name in sorted(free_names(expression) - bound):
+                yield key, f"{name!r} is bound by none of the imports; add one that binds it"
+
+
+def imports_of(backend: Backend) -> tuple[str, ...]:
+    """Return the imports that a library's type expressions need."""
+    if backend.imports is not None:
+        return backend.imports
+    return (f"import {backend.module}",) if backend.typed else ()
+
+
+def bound_name(statement: str) -> str:
+    """Return the name that an import of one name binds."""
+    match ast.parse(statement).body:
+        case [ast.Import(names=[alias])]:
+            return alias.asname or alias.name.partition(".")[0]
+        case [ast.ImportFrom(names=[alias])]:
+            return alias.asname or alias.name
+        case _:
+            raise ValueError(statement)
+
+
+def check_matrix(matrix: Matrix, known: Iterable[str]) -> Findings:
+    """Find names that the matrix should not have."""
+    allowed = sorted(known)
+    chosen = matrix.backends
+    for place, name in enumerate(chosen or ()):
+        if name not in allowed:
+            yield ("matrix", "backends", place), _unknown(name, allowed)
+        elif chosen and name in chosen[:place]:
+            yield ("matrix", "backends", place), f"{name!r} is there already; leave it out"
+    if chosen is not None:
+        allowed = sorted({*chosen} & {*allowed})
+    for place, form in enumerate(matrix.forms):
+        if form in matrix.forms[:place]:
+            yield ("matrix", "forms", place), f"{form!r} is there already; leave it out"
+    if isinstance(matrix.pairs, str):
+        return
+    for place, pair in enumerate(matrix.pairs):
+        path = ("matrix", "pairs", place)
+        for side, name in enumerate(pair):
+            if name not in allowed:
+                yield (*path, side), _unknown(name, allowed)
+        if pair[0] == pair[1]:
+            yield path, f"pairs {pair[0]!r} with itself; name two libraries"
+        elif pair in matrix.pairs[:place]:
+            yield path, f"{list(pair)} is there already; leave it out"
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    return f"no backend {name!r} (known: {', '.join(known)})"
+
+
+def check_output(pairs: Sequence[tuple[Backend, Backend]]) -> Findings:
+    """Find wrappers that would be in the same file or have the same name as others."""
+    if not pairs:
+        yield (
+            ("matrix",),
+            'makes no wrapper; in a spec that extends others "all" means pairs with a backend of '
+            "its own: add one, or name the pairs",
+        )
+    seen: dict[str, tuple[Backend, Backend]] = {}
+    for source, target in pairs:
+        one, other = naming.Names.of(source), naming.Names.of(target)
+        for name in sorted(one.all() & other.all()):
+            yield (
+                ("matrix", "pairs"),
+                f"{source.name!r} and {target.name!r} both define {name!r}; give one another "
+                "class_name",
+            )
+        for name in (naming.forward(source, target), naming.wrapper(source, target)):
+            # a file system may take names for the same that differ by case
+            first = seen.setdefault(name.lower(), (source, target))
+            if first != (source, target):
+                yield (
+                    ("matrix", "pairs"),
+                    f"[{first[0].name!r}, {first[1].name!r}] and [{source.name!r}, "
+                    f"{target.name!r}] would both be {name!r}; rename a backend",
+                )

@@ -1,0 +1,49 @@
+"""What the command `gymbridge` reports instead of a traceback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["GeneratorError", "OutputError", "Problem", "SettingsError", "SpecError"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong in one file."""
+
+    file: str
+    line: int
+    where: str
+    """The path of the key, ``backend[0].name``, or nothing."""
+    what: str
+    """What is wrong, and what is allowed."""
+
+    @override
+    def __str__(self) -> str:
+        return ": ".join(filter(None, [f"{self.file}:{self.line}", self.where, self.what]))
+
+
+class GeneratorError(Exception):
+    """Something that the user of the command can mend; its text says how."""
+
+
+class SpecError(GeneratorError):
+    """A spec with everything that is wrong in it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: list[Problem] = sorted(problems, key=lambda p: (p.file, p.line))
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class SettingsError(GeneratorError):
+    """The table ``[tool.gymbridge]`` is wrong, or something that it would say is missing."""
+
+
+class OutputError(GeneratorError):
+    """The output folder holds something that the generator must not replace."""

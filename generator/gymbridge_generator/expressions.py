@@ -1,0 +1,84 @@
+"""Type expressions and import statements of a spec: parsed, allowed node by node, written anew.
+
+What comes out is `ast.unparse`'s own spelling, so nothing of the spec's text survives that is
+not a name, a dot, a bracket, a comma or a bar.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+__all__ = ["free_names", "import_statement", "type_expression"]
+
+_LONGEST = 200
+_TYPE_NODES = (
+    ast.Expression,
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Tuple,
+    ast.BinOp,
+    ast.BitOr,
+    ast.Load,
+)
+
+
+def type_expression(text: str) -> str:
+    """Return ``text`` if it is a type, spelled as Python spells it.
+
+    Raises:
+        ValueError: It holds something else than names, subscripts and ``|``.
+    """
+    try:
+        tree = ast.parse(text, mode="eval") if len(text) <= _LONGEST else None
+    except (SyntaxError, ValueError):  # ValueError: a null byte
+        tree = None
+    if tree is None or not all(_allowed(node) for node in ast.walk(tree)):
+        raise ValueError(
+            f"{text!r} is not a type expression; use names, dots, subscripts and |, "
+            "as in torch.Tensor | list[int]"
+        )
+    return ast.unparse(tree)
+
+
+def _allowed(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return node.value is None or node.value is ...
+    name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+    return isinstance(node, _TYPE_NODES) and not name.startswith("__") and name.isascii()
+
+
+def free_names(expression: str) -> set[str]:
+    """Return the names that a type expression uses and that something has to bind."""
+    tree = ast.parse(expression, mode="eval")
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return {name for name in names if not isinstance(getattr(builtins, name, None), type)}
+
+
+def import_statement(text: str) -> str:
+    """Return ``text`` if it is one absolute import of one name, spelled as Python spells it.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    try:
+        body = ast.parse(text).body if len(text) <= _LONGEST else []
+    except (SyntaxError, ValueError):
+        body = []
+    match body:
+        case [ast.Import(names=[_]) as statement]:
+            pass
+        case [ast.ImportFrom(level=0, names=[alias], module=module) as statement] if (
+            alias.name != "*" and module != "__future__"
+        ):
+            pass
+        case _:
+            raise ValueError(
+                f"{text!r} is not the import of one name; write it as in "
+                "import numpy as np, or from jax import Array"
+            )
+    spelled = ast.unparse(statement)
+    if not spelled.isascii():
+        raise ValueError(f"{text!r} has other letters than ASCII in it")
+    return spelled

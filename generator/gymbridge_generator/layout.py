@@ -1,0 +1,105 @@
+"""Lines as the formatter and the linter of this project would leave them.
+
+Output is not run through a formatter: what has a length that depends on the spec is laid out here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["WIDTH", "assignment", "exported", "fold", "import_block", "import_from", "paragraph"]
+
+WIDTH = 100
+
+
+def assignment(head: str, value: str) -> str:
+    """Return an assignment, with its value in parentheses where the line would be too long."""
+    line = f"{head} = {value}"
+    return line if len(line) <= WIDTH else f"{head} = (\n    {value}\n)"
+
+
+def fold(head: str, items: Sequence[str], tail: str, *, indent: int = 0) -> str:
+    """Return bracketed ``items`` on one line, else inside on one line, else one on each line."""
+    pad, inside = " " * indent, ", ".join(items)
+    if len(line := f"{head}{inside}{tail}") + indent <= WIDTH:
+        return line
+    if len(inside) + indent + 4 <= WIDTH:
+        return f"{head}\n{pad}    {inside}\n{pad}{tail}"
+    return f"{head}\n" + "".join(f"{pad}    {item},\n" for item in items) + f"{pad}{tail}"
+
+
+def paragraph(text: str, *, indent: int = 4) -> str:
+    """Return ``text`` in lines of a docstring; the first has no indent of its own."""
+    lines = textwrap.wrap(text, WIDTH - indent, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * indent).join(lines)
+
+
+def import_from(module: str, names: Iterable[str]) -> str:
+    """Return the import of ``names`` from ``module``, sorted."""
+    items = sorted(names, key=_member)
+    if len(line := f"from {module} import {', '.join(items)}") <= WIDTH:
+        return line
+    return f"from {module} import (\n" + "".join(f"    {item},\n" for item in items) + ")"
+
+
+def import_block(statements: Iterable[str]) -> str:
+    """Return imports of one name each, merged and sorted: the standard library first."""
+    plain: set[tuple[str, str]] = set()
+    members: dict[str, set[str]] = {}
+    for statement in statements:
+        match ast.parse(statement).body:
+            case [ast.Import(names=[alias])]:
+                plain.add((alias.name, statement))
+            case [ast.ImportFrom(module=str(module), names=[alias])]:
+                text = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+                members.setdefault(module, set()).add(text)
+            case _:
+                raise ValueError(statement)
+    sections: tuple[list[str], list[str]] = ([], [])
+    for module, statement in sorted(plain, key=lambda item: _natural(item[0])):
+        sections[_third_party(module)].append(statement)
+    for module in sorted(members, key=_natural):
+        # what is renamed stands on a line of its own
+        groups = [{name} for name in members[module] if " as " in name]
+        groups.append({name for name in members[module] if " as " not in name})
+        sections[_third_party(module)].extend(
+            import_from(module, group)
+            for group in sorted(filter(None, groups), key=lambda group: min(map(_member, group)))
+        )
+    return "\n\n".join("\n".join(section) for section in sections if section)
+
+
+def exported(names: Iterable[str]) -> list[str]:
+    """Return names in the order of an ``__all__``: constants, classes, the rest."""
+    return sorted(names, key=lambda name: (_kind(name), _numbers(name)))
+
+
+def _third_party(module: str) -> bool:
+    return module.partition(".")[0] not in sys.stdlib_module_names
+
+
+def _member(name: str) -> tuple[int, object]:
+    return _kind(name.partition(" ")[0]), _natural(name)
+
+
+def _kind(name: str) -> int:
+    if name.isupper() and len(name) > 1:
+        return 0
+    return 1 if name[0].isupper() else 2
+
+
+def _natural(name: str) -> tuple[object, object]:
+    return _numbers(name.lower()), _numbers(name)
+
+
+def _numbers(name: str) -> list[tuple[int, int, str]]:
+    """Split ``name`` so that 2 comes before 10."""
+    parts = re.split(r"(\d+)", name)
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts if part]

@@ -1,0 +1,143 @@
+"""What the module of one array library says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gymbridge_generator.consistency import imports_of
+from gymbridge_generator.layout import assignment, exported, fold, import_block
+from gymbridge_generator.naming import Names
+
+if TYPE_CHECKING:
+    from gymbridge_generator.model import Backend
+
+__all__ = ["LibraryPlan"]
+
+
+@dataclass(frozen=True)
+class LibraryPlan:
+    """One library: its names, its types and how it is imported."""
+
+    title: str
+    names: Names
+    exports: tuple[str, ...]
+    install: str
+    """The command that installs it, or nothing where it is always there."""
+    imports: str
+    """What is imported before the library."""
+    library_imports: str
+    """What fails where the library is missing."""
+    missing: str
+    """The statement that says so."""
+    module: str
+    array: str
+    annotation: str
+    leaf: str
+    branch: str
+    """The definition of the containers of a tree."""
+    action: str
+    device: str
+    dtype: str
+    acts: str
+    """What an action is that is one array."""
+    facts: tuple[str, ...]
+    """The arguments of a generic backend; none where it has one of its own."""
+
+    @classmethod
+    def of(cls, backend: Backend) -> LibraryPlan:
+        """Plan the module of one library."""
+        names = Names.of(backend)
+        install = _install(backend)
+        first, library = _imports(backend, names)
+        deep = 4 if backend.typed else 8  # within one block, or two
+        numbers, tree = "int | float | complex", names.tree
+        return cls(
+            title=backend.title,
+            names=names,
+            exports=tuple(exported(names.public())),
+            install=install,
+            imports=import_block(first),
+            library_imports=import_block(library).replace("\n", "\n" + " " * deep),
+            missing=fold(
+                "raise BackendNotInstalledError.explain(",
+                [f'"{backend.title}"', f'"{install}"', "error"],
+                ") from error",
+                indent=deep,
+            ),
+            module=backend.module,
+            array=backend.array,
+            annotation=(backend.annotation or backend.array) if backend.typed else "",
+            leaf=backend.leaf or f"{names.array} | {numbers}",
+            branch=assignment(
+                f"{names.branch}: TypeAlias",
+                f'"dict[str, {tree}] | tuple[{tree}, ...] | list[{tree}]"',
+            ),
+            action=backend.action or "",
+            device=backend.device or "",
+            dtype=backend.dtype,
+            acts=names.action or names.array,
+            facts=() if backend.runtime else tuple(_facts(backend, names)),
+        )
+
+
+def _install(backend: Backend) -> str:
+    if backend.extra:
+        return f"pip install 'gymbridge[{backend.extra}]'"
+    return f"pip install '{backend.distribution}'" if backend.distribution else ""
+
+
+def _imports(backend: Backend, names: Names) -> tuple[list[str], list[str]]:
+    """Return the imports that need no library, and those that may fail without it."""
+    optional = bool(_install(backend))
+    own = {"from gymbridge_runtime.types import AnyType", "from typing_extensions import TypeVar"}
+    own |= {"from collections.abc import Mapping", "from collections.abc import Sequence"}
+    own.add("from typing import TypeAlias")
+    library: set[str] = set()
+    root = backend.module.partition(".")[0]
+    for statement in imports_of(backend):
+        module = statement.split()[1]
+        (library if optional and module.partition(".")[0] == root else own).add(statement)
+    if backend.runtime:
+        module, _, name = backend.runtime.partition(":")
+        statement = f"from {module} import {name}"
+        if name != names.constant:
+            statement += f" as {names.constant}"
+        (library if optional else own).add(statement)
+    else:
+        own.add("from gymbridge_runtime.backends.dlpack import DlpackBackend")
+    if optional:
+        own.add("from gymbridge_runtime import BackendNotInstalledError")
+    if not backend.typed:
+        library.add(f"import {backend.module}")
+        own |= {
+            "from types import EllipsisType",
+            "from typing import TYPE_CHECKING",
+            "from typing_extensions import Self",
+        }
+    return sorted(own), sorted(library)
+
+
+def _facts(backend: Backend, names: Names) -> list[str]:
+    """Return what the generic backend is told: whatever the spec says."""
+    facts: dict[str, object] = {
+        "name": backend.name,
+        "title": backend.title,
+        "module": backend.module,
+        "array": backend.array,
+        "mutable": backend.mutable,
+        "read_only": backend.read_only,
+        "copies_in": backend.copies_in,
+    }
+    if backend.dlpack:
+        facts |= backend.dlpack.model_dump(exclude_none=True)
+    lines = [f"{key}={_literal(value)}" for key, value in facts.items()]
+    return [*lines[:2], f'reference=f"{{__name__}}:{names.constant}"', *lines[2:]]
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, tuple):
+        return "(" + "".join(f'"{item}", ' for item in value).removesuffix(" ") + ")"
+    return repr(value)

@@ -1,0 +1,47 @@
+"""What a spec makes, as a table."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from gymbridge_generator import naming
+from gymbridge_generator.sharing import sharing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gymbridge_generator.load import Selection
+
+__all__ = ["print_listing"]
+
+_COLUMNS = ("wrapper", "environment", "agent", "forms", "observations")
+
+
+def print_listing(selection: Selection) -> None:
+    """Print every wrapper: a table on a terminal, else a line of tab-separated words each."""
+    rows = list(_rows(selection))
+    if sys.stdout.isatty():
+        _print_table(rows)
+    else:
+        for row in (_COLUMNS, *rows):
+            print(*row, sep="\t")
+
+
+def _rows(selection: Selection) -> Iterator[tuple[str, ...]]:
+    forms = ", ".join(selection.spec.matrix.forms)
+    for source, target in selection.pairs:
+        name, shared = naming.wrapper(source, target), sharing(source, target)
+        yield name, source.title, target.title, forms, shared
+
+
+def _print_table(rows: Iterable[tuple[str, ...]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(header_style="bold")
+    for column in _COLUMNS:
+        table.add_column(column, style="cyan" if column == "wrapper" else "")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)

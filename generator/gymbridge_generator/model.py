@@ -1,0 +1,158 @@
+"""The spec as a checked model: facts about array libraries, and which wrappers to write.
+
+The descriptions are what a reader of the JSON Schema sees, and what an error says is missing.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from gymbridge_generator import expressions, words
+
+__all__ = ["Backend", "Dlpack", "Export", "Form", "Matrix", "Package", "ReadOnly", "Spec"]
+
+Form: TypeAlias = Literal["single", "vector"]
+ReadOnly: TypeAlias = Literal["ignored", "kept", "refused"]
+DlpackVersion: TypeAlias = Literal["legacy", "1.0", "1.1", "1.2", "1.3"]
+ExportKeyword: TypeAlias = Literal["stream", "max_version", "dl_device", "copy"]
+Export: TypeAlias = Literal[
+    "BackendNotInstalledError", "ConversionError", "CopyRequiredError", "__version__"
+]
+
+BackendName: TypeAlias = Annotated[str, AfterValidator(words.backend_name)]
+Dotted: TypeAlias = Annotated[str, AfterValidator(words.dotted_name)]
+Type: TypeAlias = Annotated[str, AfterValidator(expressions.type_expression)]
+
+# TOML has arrays and no tuples: they are taken here, though the model is strict
+Names: TypeAlias = Annotated[tuple[BackendName, ...], Field(strict=False)]
+PairNames: TypeAlias = Annotated[tuple[BackendName, BackendName], Field(strict=False)]
+Pairs: TypeAlias = Annotated[
+    Annotated[Literal["all"], Tag("(text)")]
+    | Annotated[tuple[PairNames, ...], Field(strict=False), Tag("(array)")],
+    Discriminator(lambda value: "(text)" if isinstance(value, str) else "(array)"),
+]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True
+    )
+
+
+class Dlpack(_Table):
+    """What the generic backend has to know about a library, where it is not as usual."""
+
+    importer: Dotted | None = None
+    """The function that imports, `<module>.from_dlpack` by default."""
+    importer_takes: Literal["object", "capsule"] | None = None
+    """Whether the importer wants an array or the capsule of one."""
+    import_version: DlpackVersion | None = None
+    """The newest DLPack that the importer understands."""
+    export_version: DlpackVersion | None = None
+    """The newest DLPack that its arrays export."""
+    export_keywords: Annotated[tuple[ExportKeyword, ...], Field(strict=False)] | None = None
+    """The keywords that `__dlpack__` of its arrays takes."""
+    strides: Literal["any", "permuted", "row-major"] | None = None
+    """Which layouts the importer takes."""
+    negative_strides: bool | None = None
+    """Whether the importer takes negative strides."""
+    byte_offset: bool | None = None
+    """Whether the importer heeds the offset of the first element."""
+    alignment: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """To how many bytes memory has to be aligned."""
+    zero_d: bool | None = None
+    """Whether there are arrays without dimensions."""
+    max_ndim: Annotated[int, Field(ge=1, le=64)] | None = None
+    """The most dimensions an array can have."""
+    dtypes: (
+        Annotated[
+            tuple[Annotated[str, AfterValidator(words.export_name)], ...], Field(strict=False)
+        ]
+        | None
+    ) = None
+    """The dtypes it has, by the names of NumPy and ml_dtypes."""
+
+
+class Backend(_Table):
+    """One array library. Everything that has a default suits a library that behaves well."""
+
+    name: BackendName
+    """how modules and texts spell it: "torch"."""
+    title: Annotated[str, AfterValidator(words.title)]
+    """how people spell it: "PyTorch"."""
+    class_name: Annotated[str, AfterValidator(words.class_name)] | None = None
+    """How class names spell it: "Torch"; by default made from the name."""
+    module: Dotted
+    """the module to import: "torch"."""
+    array: Dotted
+    """the type of its arrays at run time, beginning with the module: "torch.Tensor"."""
+    annotation: Type | None = None
+    """How signatures write the type of an array; by default as `array` does."""
+    leaf: Type | None = None
+    """What converters take for one array; by default that and Python's numbers."""
+    action: Type | None = None
+    """What an agent may pass as an action that is one array; by default an array."""
+    device: Type | None = None
+    """How signatures write a device; without it the library has no devices to choose from."""
+    dtype: Type = "str"
+    """How signatures write a dtype."""
+    imports: (
+        Annotated[
+            tuple[Annotated[str, AfterValidator(expressions.import_statement)], ...],
+            Field(strict=False),
+        ]
+        | None
+    ) = None
+    """What the type expressions need imported; by default the module."""
+    extra: Annotated[str, AfterValidator(words.extra_name)] | None = None
+    """The extra of gymbridge that installs it."""
+    distribution: Annotated[str, AfterValidator(words.requirement)] | None = None
+    """What pip installs where there is no extra; without both it is there whenever gymbridge is."""
+    runtime: Annotated[str, AfterValidator(words.reference)] | None = None
+    """Where its hand-written backend is, "package.module:NAME"; by default a generic one is made."""
+    mutable: bool = True
+    """Whether its users can write into an array."""
+    read_only: ReadOnly = "ignored"
+    """What it does with read-only memory: write through it, keep it read-only or refuse it."""
+    copies_in: bool = False
+    """Whether importing always copies."""
+    typed: bool = True
+    """Whether it has types; if not, its arrays are a class of their own to type checkers."""
+    dlpack: Dlpack | None = None
+    """What the generic backend has to know besides."""
+
+
+class Matrix(_Table):
+    """Which wrappers are written."""
+
+    backends: Names | None = None
+    """The libraries to choose from; by default all that the spec knows."""
+    pairs: Pairs = "all"
+    """"all", or pairs of names, where the environment's library comes first. In a spec that extends
+    others "all" means the pairs with a library of its own."""
+    forms: Annotated[tuple[Form, ...], Field(strict=False, min_length=1)] = ("single", "vector")
+    """The kinds of environments to wrap."""
+
+
+class Package(_Table):
+    """The package the wrappers are in."""
+
+    name: Dotted | None = None
+    """Where it is imported from, so that examples can say it: "mine.bridges"."""
+    exports: Annotated[tuple[Export, ...], Field(strict=False)] = ()
+    """Names of gymbridge_runtime that it passes on."""
+
+
+class Spec(_Table):
+    """A whole spec file."""
+
+    spec_version: Literal[1]
+    """the version of this format: 1."""
+    extends: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """Published specs whose libraries this one can use: ["gymbridge"]."""
+    package: Package = Package()
+    backend: Annotated[tuple[Backend, ...], Field(strict=False)] = ()
+    """The array libraries."""
+    matrix: Matrix = Matrix()

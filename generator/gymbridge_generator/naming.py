@@ -1,0 +1,100 @@
+"""The names that a library has in generated code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gymbridge_generator.model import Backend
+
+__all__ = ["RESERVED", "Names", "forward", "part", "wrapper"]
+
+RESERVED = frozenset(
+    {
+        "AnyType",
+        "BackendNotInstalledError",
+        "Converter",
+        "DlpackBackend",
+        "EllipsisType",
+        "Info",
+        "Mapping",
+        "Self",
+        "Sequence",
+        "SingleBridge",
+        "TYPE_CHECKING",
+        "TypeAlias",
+        "TypeVar",
+        "VectorBridge",
+        "VectorEnv",
+        "annotations",
+        "cast",
+        "error",
+        "gym",
+        "overload",
+        "override",
+    }
+)
+"""What the templates themselves import or bind; a test holds it to them."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the module of one library defines; empty where the library has no such thing."""
+
+    constant: str
+    array: str
+    leaf: str
+    branch: str
+    tree: str
+    action: str
+    device: str
+    dtype: str
+    obs: str
+    act: str
+    env_obs: str
+    env_act: str
+    index: str
+
+    @classmethod
+    def of(cls, backend: Backend) -> Names:
+        """Return the names for one library."""
+        prefix = part(backend)
+        return cls(
+            constant=backend.name.upper(),
+            array=f"{prefix}Array",
+            leaf=f"{prefix}Leaf",
+            branch=f"_{prefix}Branch",
+            tree=f"{prefix}Tree",
+            action=f"{prefix}Action" if backend.action else "",
+            device=f"{prefix}Device" if backend.device else "",
+            dtype=f"{prefix}DType",
+            obs=f"{prefix}ObsT",
+            act=f"{prefix}ActT",
+            env_obs=f"{prefix}EnvObsT",
+            env_act=f"{prefix}EnvActT",
+            index="" if backend.typed else f"{prefix}Index",
+        )
+
+    def all(self) -> set[str]:
+        """Return every name there is."""
+        return {str(getattr(self, field.name)) for field in fields(self)} - {""}
+
+    def public(self) -> set[str]:
+        """Return the names that other modules may use."""
+        return {name for name in self.all() if not name.startswith("_")}
+
+
+def part(backend: Backend) -> str:
+    """Return the library's part of class names."""
+    return backend.class_name or backend.name.title().replace("_", "")
+
+
+def forward(source: Backend, target: Backend) -> str:
+    """Return the name of the module, and of the converter, from one library to another."""
+    return f"{source.name}_to_{target.name}"
+
+
+def wrapper(source: Backend, target: Backend) -> str:
+    """Return the class name of a wrapper."""
+    return f"{part(source)}To{part(target)}"

@@ -1,0 +1,59 @@
+"""Everything that templates place, computed: they decide nothing but what is left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gymbridge_generator import naming
+from gymbridge_generator.converter_plan import ConverterPlan
+from gymbridge_generator.library_plan import LibraryPlan
+from gymbridge_generator.package_plan import FolderPlan, PackagePlan
+from gymbridge_generator.wrapper_plan import WrapperPlan
+
+if TYPE_CHECKING:
+    from gymbridge_generator.load import Selection
+    from gymbridge_generator.model import Backend
+
+__all__ = ["Page", "plan"]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One file to be: where it goes, which template it is made from, and what is placed there."""
+
+    path: str
+    template: str
+    content: LibraryPlan | ConverterPlan | WrapperPlan | PackagePlan | FolderPlan
+
+
+def plan(selection: Selection) -> list[Page]:
+    """Return the files of a spec, in the order of their paths."""
+    spec, pairs = selection.spec, selection.pairs
+    pages: list[Page] = []
+    for form in spec.matrix.forms:
+        folder = "" if form == "single" else "vector/"
+        for source, target in pairs:
+            path = f"{folder}{naming.forward(source, target)}.py"
+            wrapper = WrapperPlan.of(source, target, form, spec.package.name, pairs)
+            pages.append(Page(path, f"{form}.py.jinja", wrapper))
+        package = PackagePlan.of(pairs, form, spec.package.exports)
+        pages.append(Page(f"{folder}__init__.py", "package.py.jinja", package))
+    if "single" not in spec.matrix.forms:
+        root = FolderPlan("Typed Gymnasium wrappers between array libraries, in `vector`.")
+        pages.append(Page("__init__.py", "folder.py.jinja", root))
+    backends = FolderPlan("The array libraries: their backends, and their types in signatures.")
+    converters = FolderPlan("Functions that convert arrays, and trees of them.")
+    pages.append(Page("backends/__init__.py", "folder.py.jinja", backends))
+    pages.append(Page("converters/__init__.py", "folder.py.jinja", converters))
+    for library in _libraries(pairs):
+        content = LibraryPlan.of(library)
+        pages.append(Page(f"backends/{library.name}.py", "backend.py.jinja", content))
+    for source, target in {*pairs, *((target, source) for source, target in pairs)}:
+        path = f"converters/{naming.forward(source, target)}.py"
+        pages.append(Page(path, "converter.py.jinja", ConverterPlan.of(source, target)))
+    return sorted(pages, key=lambda page: page.path)
+
+
+def _libraries(pairs: tuple[tuple[Backend, Backend], ...]) -> set[Backend]:
+    return {library for pair in pairs for library in pair}

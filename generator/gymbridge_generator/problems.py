@@ -1,0 +1,91 @@
+"""What pydantic found, said so that the author of a spec can act on it."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeAlias, get_args
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+__all__ = ["KeyPath", "explain", "spell"]
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+_KINDS = {
+    "bool_type": "true or false, without quotes",
+    "dict_type": "a table",
+    "int_type": "a whole number",
+    "model_attributes_type": "a table",
+    "model_type": "a table",
+    "string_type": "text, in quotes",
+    "tuple_type": "an array, in brackets",
+}
+
+
+def explain(error: ValidationError, model: type[BaseModel]) -> list[tuple[KeyPath, str]]:
+    """Return the path of everything wrong, and what is wrong and what is allowed there."""
+    return [_explain(detail, model) for detail in error.errors()]
+
+
+def spell(path: KeyPath) -> str:
+    """Spell a path as people do: ``backend[0].name``."""
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).removeprefix(".")
+
+
+def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str]:
+    # the tags of a union are no part of the file
+    path = tuple(part for part in detail["loc"] if not str(part).startswith("("))
+    given: object = detail["input"]
+    context: Mapping[str, object] = detail.get("ctx", {})
+    match detail["type"]:
+        case "missing":
+            return path, f"is missing; give {_description(model, path)}"
+        case "extra_forbidden":
+            known = sorted(_table(model, path[:-1]).model_fields)
+            return path, f"unknown key; {_instead(str(path[-1]), known)}"
+        case "literal_error":
+            return path, f"{given!r} is not allowed; use {context['expected']}"
+        case "greater_than_equal":
+            return path, f"{given!r} is too small; use at least {context['ge']}"
+        case "less_than_equal":
+            return path, f"{given!r} is too large; use at most {context['le']}"
+        case "too_short":
+            return path, f"has too few items; give at least {context['min_length']}"
+        case "too_long":
+            return path, f"has too many items; give at most {context['max_length']}"
+        case kind if kind in _KINDS:
+            return path, f"{given!r} is of the wrong kind; use {_KINDS[kind]}"
+        case _:
+            return path, detail["msg"].removeprefix("Value error, ")
+
+
+def _description(model: type[BaseModel], path: KeyPath) -> str:
+    if isinstance(path[-1], int):
+        return "two names, the environment's library first"
+    return str(_table(model, path[:-1]).model_fields[path[-1]].description).rstrip(".")
+
+
+def _instead(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(known)}"
+
+
+def _table(model: type[BaseModel], path: KeyPath) -> type[BaseModel]:
+    """Return the model of the table at ``path`` of ``model``."""
+    for key in path:
+        if isinstance(key, str):
+            model = _models(model.model_fields[key].annotation)[0]
+    return model
+
+
+def _models(annotation: object) -> list[type[BaseModel]]:
+    """Return the models named anywhere in a type."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _models(part)]

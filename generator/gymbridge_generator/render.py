@@ -1,0 +1,68 @@
+"""From a plan to the text of every file; nothing is written here."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from gymbridge_generator.header import with_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gymbridge_generator.plan import Page
+
+__all__ = ["MARKER", "render"]
+
+MARKER = "py.typed"
+"""The empty file that says to type checkers that the package has types."""
+
+
+def render(pages: Iterable[Page], templates: Mapping[str, str], spec: str) -> dict[str, str]:
+    """Return the text of every file by its path, all of it valid Python.
+
+    Args:
+        pages: What to render.
+        templates: Every template by its name.
+        spec: How headers name the spec.
+    """
+    environment = _environment(templates)
+    files = {MARKER: ""}
+    for page in pages:
+        body = environment.get_template(page.template).render(content=page.content)
+        ast.parse(body, filename=page.path)
+        used = {name: templates[name] for name in _used(page.template, templates)}
+        inputs = json.dumps([used, asdict(page.content)], sort_keys=True)
+        files[page.path] = with_header(body, [spec, f"templates/{page.template}"], inputs)
+    return files
+
+
+def _environment(templates: Mapping[str, str]) -> Environment:
+    return Environment(
+        # with its name a template is in tracebacks
+        loader=FunctionLoader(lambda name: (templates[name], name, None)),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_placeable,
+        autoescape=False,
+    )
+
+
+def _placeable(value: object) -> str | int:
+    # StrictUndefined lets `{{ a if b }}` place nothing, and None would be placed as "None"
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise TypeError(f"a template places {value!r}")
+    return value
+
+
+def _used(name: str, templates: Mapping[str, str]) -> set[str]:
+    """Return the template, and those that it imports."""
+    imported = re.findall(r'{% import "(.*?)" as', templates[name])
+    return {name}.union(*(_used(other, templates) for other in imported))

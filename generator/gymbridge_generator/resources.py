@@ -1,0 +1,58 @@
+"""What is shipped with the generator, found alike in a wheel and in a checkout."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+__all__ = [
+    "SHIPPED",
+    "SHIPPED_SPEC",
+    "published_names",
+    "published_spec",
+    "shipped_spec",
+    "templates",
+]
+
+SHIPPED = "gymbridge"
+"""The name under which `extends` finds the shipped spec."""
+SHIPPED_SPEC = "generator/gymbridge_generator/backends.toml"
+"""How headers name the shipped spec, wherever it is installed."""
+_GROUP = "gymbridge.specs"
+
+
+def shipped_spec() -> Traversable:
+    """Return the spec of the wrappers that gymbridge comes with."""
+    return files("gymbridge_generator") / "backends.toml"
+
+
+def published_spec(name: str) -> str | None:
+    """Return the text of the spec that an installed distribution publishes as ``name``."""
+    if name == SHIPPED:  # published by a checkout that is not installed, too
+        return shipped_spec().read_text(encoding="utf-8")
+    for entry in entry_points(group=_GROUP, name=name):
+        resource: Traversable = entry.load()()
+        return resource.read_text(encoding="utf-8")
+    return None
+
+
+def published_names() -> list[str]:
+    """Return the names that `extends` can use."""
+    return sorted({SHIPPED, *entry_points(group=_GROUP).names})
+
+
+def templates() -> dict[str, str]:
+    """Return every template by its name."""
+    root: Traversable = files("gymbridge_generator") / "templates"
+    if not root.is_dir():
+        root = Path(__file__).parents[2] / "templates"
+    return {
+        entry.name: entry.read_text(encoding="utf-8")
+        for entry in root.iterdir()
+        if entry.name.endswith(".jinja")
+    }

@@ -1,0 +1,72 @@
+"""Which memory a wrapper shares, said of a pair from the facts about its two libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from gymbridge_generator.model import Backend
+
+__all__ = ["Sharing", "actions", "observations", "sharing", "values"]
+
+Sharing: TypeAlias = Literal["shared", "read-only view", "copied"]
+
+
+def sharing(source: Backend, target: Backend) -> Sharing:
+    """Return what happens by default to arrays in host memory."""
+    if target.copies_in or (source.mutable and not target.mutable):
+        return "copied"
+    if source.mutable:
+        return "shared"
+    return "read-only view" if target.read_only == "kept" else "copied"
+
+
+def _why_copied(source: Backend, target: Backend) -> str:
+    if target.copies_in:
+        return f"{target.title} copies whatever it imports"
+    if source.mutable:
+        return f"an array of {target.title} must not change, and the memory of {source.title} may"
+    return f"an array of {source.title} must not change, and {target.title} would write into it"
+
+
+def observations(source: Backend, target: Backend, *, vector: bool) -> str:
+    """Return what a wrapper does with the memory of observations."""
+    match sharing(source, target):
+        case "copied":
+            return f"Observations are copies: {_why_copied(source, target)}."
+        case "read-only view":
+            return (
+                f"Observations are read-only views of the environment's memory: an array of "
+                f"{source.title} must not change."
+            )
+        case "shared":
+            reused = (
+                " An environment that says it reuses its buffers (``copy=False``) has them copied."
+                if vector
+                else ""
+            )
+            return (
+                "Observations share the memory of what the environment returns"
+                f"{_unless_read_only(target)}.{reused}"
+            )
+
+
+def _unless_read_only(target: Backend) -> str:
+    return "" if target.read_only == "kept" else "; read-only memory is copied"
+
+
+def actions(source: Backend) -> str:
+    """Return what a wrapper does with the memory of actions."""
+    changes = ", so that it may write into them" if source.mutable else ""
+    return f"Actions reach the environment as copies{changes}."
+
+
+def values(source: Backend, target: Backend) -> str:
+    """Return what a converter does with memory."""
+    match sharing(source, target):
+        case "copied":
+            return f"The result is a copy: {_why_copied(source, target)}."
+        case "read-only view":
+            return f"The result is a read-only view: an array of {source.title} must not change."
+        case "shared":
+            return f"The result shares memory with ``value``{_unless_read_only(target)}."

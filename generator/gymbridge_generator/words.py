@@ -1,0 +1,99 @@
+"""The words a spec may use where they end up in generated code, each with what is allowed.
+
+A spec is data. Whatever is rendered from it is either matched here in full, with no room for a
+quote, a line break or a path, or parsed and written anew (`expressions`).
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+__all__ = [
+    "backend_name",
+    "class_name",
+    "dotted_name",
+    "export_name",
+    "extra_name",
+    "reference",
+    "requirement",
+    "title",
+]
+
+_REQUIREMENT = (
+    r"[A-Za-z0-9][A-Za-z0-9._-]*"
+    r"(\[[A-Za-z0-9,._-]+\])?"
+    r"((>=|<=|==|~=|!=|>|<)[0-9][0-9A-Za-z.*]*)?"
+)
+
+
+def backend_name(text: str) -> str:
+    """A part of module names: ``torch``."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,23}", text) or keyword.iskeyword(text):
+        raise ValueError(
+            f"{text!r} is not a Python name; use lower-case letters, digits and underscores, "
+            "a letter first, at most 24, and no keyword"
+        )
+    return text
+
+
+def class_name(text: str) -> str:
+    """A part of class names: ``Torch``."""
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,15}", text):
+        raise ValueError(
+            f"{text!r} is not part of a class name; use letters and digits, a capital first, "
+            "at most 16"
+        )
+    return text
+
+
+def title(text: str) -> str:
+    """How people spell the library: ``PyTorch``."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 .+_-]{0,23}", text) or text.endswith(" "):
+        raise ValueError(
+            f"{text!r} is not a title; use letters, digits, spaces and any of .+_-, at most 24"
+        )
+    return text
+
+
+def dotted_name(text: str) -> str:
+    """A module, or something in a module: ``torch.Tensor``."""
+    if not all(_is_name(part) for part in text.split(".")):
+        raise ValueError(f"{text!r} is not a dotted Python name; write it as in torch.Tensor")
+    return text
+
+
+def export_name(text: str) -> str:
+    """A name that a package passes on."""
+    if not _is_name(text):
+        raise ValueError(f"{text!r} is not a Python name")
+    return text
+
+
+def reference(text: str) -> str:
+    """Where an object is: ``package.module:NAME``."""
+    module, colon, name = text.partition(":")
+    if not (colon and _is_name(name) and all(_is_name(part) for part in module.split("."))):
+        raise ValueError(f"{text!r} is not a reference; write it as in package.module:NAME")
+    return text
+
+
+def extra_name(text: str) -> str:
+    """An extra of gymbridge: ``torch``."""
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text):
+        raise ValueError(f"{text!r} is not an extra; use lower-case letters, digits and dashes")
+    return text
+
+
+def requirement(text: str) -> str:
+    """What pip installs: ``mlx[cpu]>=0.32``."""
+    if not re.fullmatch(_REQUIREMENT, text):
+        raise ValueError(
+            f"{text!r} is not something pip installs; write it as in mlx, mlx[cpu] or mlx>=0.32"
+        )
+    return text
+
+
+def _is_name(text: str) -> bool:
+    # ASCII only: Python folds look-alikes of other alphabets into one name
+    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
