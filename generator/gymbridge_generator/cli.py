@@ -37,8 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    for line in message.splitlines():
-        print(f"gymbridge: {line}", file=sys.stderr)
+    print(f"gymbridge: {message}", file=sys.stderr)
     return 2
 
 

@@ -38,7 +38,9 @@ class SpecError(GeneratorError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: list[Problem] = sorted(problems, key=lambda p: (p.file, p.line))
-        super().__init__("\n".join(map(str, self.problems)))
+        count = len(self.problems)
+        head = "1 error" if count == 1 else f"{count} errors"
+        super().__init__("\n".join([f"{head} in the spec", *map(str, self.problems)]))
 
 
 class SettingsError(GeneratorError):

@@ -110,11 +110,7 @@ def _imports(backend: Backend, names: Names) -> tuple[list[str], list[str]]:
         own.add("from gymbridge_runtime import BackendNotInstalledError")
     if not backend.typed:
         library.add(f"import {backend.module}")
-        own |= {
-            "from types import EllipsisType",
-            "from typing import TYPE_CHECKING",
-            "from typing_extensions import Self",
-        }
+        own |= {"from typing import TYPE_CHECKING", "from typing import Self"}
     return sorted(own), sorted(library)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
+from gymbridge_generator.toml import is_array, is_table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -39,11 +41,10 @@ def _depth(text: str, path: Sequence[str | int]) -> int:
     except tomllib.TOMLDecodeError:
         return 0
     for depth, key in enumerate(path):
-        match node, key:
-            case dict(), str() if key in node:
-                node = node[key]
-            case list(), int() if key < len(node):
-                node = node[key]
-            case _:
-                return depth
+        if isinstance(key, str) and is_table(node) and key in node:
+            node = node[key]
+        elif isinstance(key, int) and is_array(node) and key < len(node):
+            node = node[key]
+        else:
+            return depth
     return len(path)

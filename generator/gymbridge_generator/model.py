@@ -111,7 +111,7 @@ class Backend(_Table):
     distribution: Annotated[str, AfterValidator(words.requirement)] | None = None
     """What pip installs where there is no extra; without both it is there whenever gymbridge is."""
     runtime: Annotated[str, AfterValidator(words.reference)] | None = None
-    """Where its hand-written backend is, "package.module:NAME"; by default a generic one is made."""
+    """Where its hand-written backend is, "package.module:NAME"; without it facts make one."""
     mutable: bool = True
     """Whether its users can write into an array."""
     read_only: ReadOnly = "ignored"

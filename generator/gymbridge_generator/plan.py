@@ -30,30 +30,30 @@ class Page:
 def plan(selection: Selection) -> list[Page]:
     """Return the files of a spec, in the order of their paths."""
     spec, pairs = selection.spec, selection.pairs
-    pages: list[Page] = []
-    for form in spec.matrix.forms:
+    forms, single = spec.matrix.forms, "single" in spec.matrix.forms
+    root = PackagePlan.root(pairs, spec.package.exports, single=single)
+    pages = [Page("__init__.py", "package.py.jinja" if single else "root.py.jinja", root)]
+    if "vector" in forms:
+        pages.append(Page("vector/__init__.py", "package.py.jinja", PackagePlan.vector(pairs)))
+    for form in forms:
         folder = "" if form == "single" else "vector/"
         for source, target in pairs:
             path = f"{folder}{naming.forward(source, target)}.py"
             wrapper = WrapperPlan.of(source, target, form, spec.package.name, pairs)
             pages.append(Page(path, f"{form}.py.jinja", wrapper))
-        package = PackagePlan.of(pairs, form, spec.package.exports)
-        pages.append(Page(f"{folder}__init__.py", "package.py.jinja", package))
-    if "single" not in spec.matrix.forms:
-        root = FolderPlan("Typed Gymnasium wrappers between array libraries, in `vector`.")
-        pages.append(Page("__init__.py", "folder.py.jinja", root))
     backends = FolderPlan("The array libraries: their backends, and their types in signatures.")
     converters = FolderPlan("Functions that convert arrays, and trees of them.")
     pages.append(Page("backends/__init__.py", "folder.py.jinja", backends))
     pages.append(Page("converters/__init__.py", "folder.py.jinja", converters))
-    for library in _libraries(pairs):
+    for library in {library.name: library for pair in pairs for library in pair}.values():
         content = LibraryPlan.of(library)
         pages.append(Page(f"backends/{library.name}.py", "backend.py.jinja", content))
-    for source, target in {*pairs, *((target, source) for source, target in pairs)}:
-        path = f"converters/{naming.forward(source, target)}.py"
-        pages.append(Page(path, "converter.py.jinja", ConverterPlan.of(source, target)))
-    return sorted(pages, key=lambda page: page.path)
+    for source, target in pairs:
+        # the one is for observations, the other for actions
+        pages += [_converter(source, target), _converter(target, source)]
+    return sorted({page.path: page for page in pages}.values(), key=lambda page: page.path)
 
 
-def _libraries(pairs: tuple[tuple[Backend, Backend], ...]) -> set[Backend]:
-    return {library for pair in pairs for library in pair}
+def _converter(source: Backend, target: Backend) -> Page:
+    path = f"converters/{naming.forward(source, target)}.py"
+    return Page(path, "converter.py.jinja", ConverterPlan.of(source, target))

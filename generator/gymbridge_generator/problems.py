@@ -30,7 +30,7 @@ _KINDS = {
 
 def explain(error: ValidationError, model: type[BaseModel]) -> list[tuple[KeyPath, str]]:
     """Return the path of everything wrong, and what is wrong and what is allowed there."""
-    return [_explain(detail, model) for detail in error.errors()]
+    return [_explain(detail, model) for detail in error.errors() if not _follows(detail)]
 
 
 def spell(path: KeyPath) -> str:
@@ -63,6 +63,11 @@ def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str
             return path, f"{given!r} is of the wrong kind; use {_KINDS[kind]}"
         case _:
             return path, detail["msg"].removeprefix("Value error, ")
+
+
+def _follows(detail: ErrorDetails) -> bool:
+    """Tell whether an array is only too short without the items that are wrong themselves."""
+    return detail["type"] == "too_short" and len(detail["input"]) > 0
 
 
 def _description(model: type[BaseModel], path: KeyPath) -> str:

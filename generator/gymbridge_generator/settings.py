@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from gymbridge_generator.errors import Problem, SettingsError, SpecError
-from gymbridge_generator.load import parse_toml
 from gymbridge_generator.locate import line_of
+from gymbridge_generator.toml import is_table, parse_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,17 +49,17 @@ def settings(folder: Path) -> Settings:
     except SpecError as error:
         raise SettingsError(str(error)) from None
     tools = data.get("tool")
-    table: object = tools.get("gymbridge", {}) if isinstance(tools, dict) else {}
-    if not isinstance(table, dict):
+    table: object = tools.get("gymbridge", {}) if is_table(tools) else {}
+    if not is_table(table):
         raise SettingsError(_problem(file, text, (), "is of the wrong kind; use a table"))
     problems = [
-        _problem(file, text, (str(key),), what)
+        _problem(file, text, (key,), what)
         for key, value in table.items()
-        if (what := _wrong(str(key), value))
+        if (what := _wrong(key, value))
     ]
     if problems:
         raise SettingsError("\n".join(problems))
-    return Settings(**{key: root / value for key, value in table.items()})
+    return Settings(**{key: root / str(value) for key, value in table.items()})
 
 
 def _wrong(key: str, value: object) -> str:
