@@ -22,7 +22,9 @@ WIDTH = 100
 def assignment(head: str, value: str) -> str:
     """Return an assignment, with its value in parentheses where the line would be too long."""
     line = f"{head} = {value}"
-    return line if len(line) <= WIDTH else f"{head} = (\n    {value}\n)"
+    # the formatter leaves a line too long that parentheses would not make short enough
+    short = len(line) <= WIDTH or len(value) + 4 > WIDTH
+    return line if short else f"{head} = (\n    {value}\n)"
 
 
 def fold(head: str, items: Sequence[str], tail: str, *, indent: int = 0) -> str:
@@ -41,12 +43,15 @@ def paragraph(text: str, *, indent: int = 4) -> str:
     return ("\n" + " " * indent).join(lines)
 
 
-def import_from(module: str, names: Iterable[str]) -> str:
+def import_from(module: str, names: Iterable[str], *, indent: int = 0) -> str:
     """Return the import of ``names`` from ``module``, sorted."""
     items = sorted(names, key=_member)
-    if len(line := f"from {module} import {', '.join(items)}") <= WIDTH:
+    if len(line := f"from {module} import {', '.join(items)}") + indent <= WIDTH:
         return line
-    return f"from {module} import (\n" + "".join(f"    {item},\n" for item in items) + ")"
+    pad = " " * indent
+    return (
+        f"from {module} import (\n" + "".join(f"{pad}    {each},\n" for each in items) + f"{pad})"
+    )
 
 
 def import_block(statements: Iterable[str]) -> str:

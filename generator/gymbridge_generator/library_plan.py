@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,10 @@ class LibraryPlan:
     array: str
     annotation: str
     leaf: str
+    tree: str
+    """The definition of arrays in containers."""
     branch: str
-    """The definition of the containers of a tree."""
+    """The definition of the containers."""
     action: str
     device: str
     dtype: str
@@ -58,7 +61,7 @@ class LibraryPlan:
             exports=tuple(exported(names.public())),
             install=install,
             imports=import_block(first),
-            library_imports=import_block(library).replace("\n", "\n" + " " * deep),
+            library_imports=_indented(import_block(library), deep),
             missing=fold(
                 "raise BackendNotInstalledError.explain(",
                 [f'"{backend.title}"', f'"{install}"', "error"],
@@ -69,6 +72,9 @@ class LibraryPlan:
             array=backend.array,
             annotation=(backend.annotation or backend.array) if backend.typed else "",
             leaf=backend.leaf or f"{names.array} | {numbers}",
+            tree=assignment(
+                f"{tree}: TypeAlias", f'"{names.array} | str | bytes | {names.branch} | None"'
+            ),
             branch=assignment(
                 f"{names.branch}: TypeAlias",
                 f'"dict[str, {tree}] | tuple[{tree}, ...] | list[{tree}]"',
@@ -79,6 +85,11 @@ class LibraryPlan:
             acts=names.action or names.array,
             facts=() if backend.runtime else tuple(_facts(backend, names)),
         )
+
+
+def _indented(block: str, deep: int) -> str:
+    """Return ``block`` for a place that indents its first line."""
+    return textwrap.indent(block, " " * deep).lstrip()
 
 
 def _install(backend: Backend) -> str:
@@ -116,7 +127,7 @@ def _imports(backend: Backend, names: Names) -> tuple[list[str], list[str]]:
 
 def _facts(backend: Backend, names: Names) -> list[str]:
     """Return what the generic backend is told: whatever the spec says."""
-    facts: dict[str, object] = {
+    facts: dict[str, bool | int | str | tuple[str, ...]] = {
         "name": backend.name,
         "title": backend.title,
         "module": backend.module,
@@ -127,13 +138,12 @@ def _facts(backend: Backend, names: Names) -> list[str]:
     }
     if backend.dlpack:
         facts |= backend.dlpack.model_dump(exclude_none=True)
-    lines = [f"{key}={_literal(value)}" for key, value in facts.items()]
+    lines = [_argument(key, value) for key, value in facts.items()]
     return [*lines[:2], f'reference=f"{{__name__}}:{names.constant}"', *lines[2:]]
 
 
-def _literal(value: object) -> str:
-    if isinstance(value, str):
-        return f'"{value}"'
+def _argument(key: str, value: bool | int | str | tuple[str, ...]) -> str:
     if isinstance(value, tuple):
-        return "(" + "".join(f'"{item}", ' for item in value).removesuffix(" ") + ")"
-    return repr(value)
+        items = [f'"{item}"' for item in value]
+        return fold(f"{key}=(", items, ",)" if len(items) == 1 else ")", indent=4)
+    return f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}"

@@ -41,10 +41,11 @@ def _depth(text: str, path: Sequence[str | int]) -> int:
     except tomllib.TOMLDecodeError:
         return 0
     for depth, key in enumerate(path):
-        if isinstance(key, str) and is_table(node) and key in node:
+        if is_table(node) and isinstance(key, str) and key in node:
             node = node[key]
-        elif isinstance(key, int) and is_array(node) and key < len(node):
+            continue
+        if is_array(node) and isinstance(key, int) and key < len(node):
             node = node[key]
-        else:
-            return depth
+            continue
+        return depth
     return len(path)

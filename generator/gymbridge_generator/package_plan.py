@@ -38,6 +38,14 @@ class LazyName:
 
     name: str
     module: str
+    statement: str
+    """The import that type checkers see: under its own name again, which passes it on."""
+
+    @classmethod
+    def of(cls, source: Backend, target: Backend) -> LazyName:
+        """Plan the import of one wrapper."""
+        name, module = naming.wrapper(source, target), naming.forward(source, target)
+        return cls(name, module, import_from(f".{module}", [f"{name} as {name}"], indent=4))
 
 
 @dataclass(frozen=True)
@@ -80,4 +88,4 @@ class PackagePlan:
 
 
 def _wrappers(pairs: Pairs) -> tuple[LazyName, ...]:
-    return tuple(LazyName(naming.wrapper(a, b), naming.forward(a, b)) for a, b in pairs)
+    return tuple(LazyName.of(source, target) for source, target in pairs)
