@@ -1,0 +1,184 @@
+"""Check what is published: build it, install it where nothing else is, and use it.
+
+Run it with `python scripts/check_wheel.py`; it needs pip, and a package index or a cache of one.
+
+The environment that the wheel is put in has neither PyTorch nor JAX, and at first not even what
+the generator needs: what is there must work, and what is not must be asked for by name.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
+
+IMPORT = """
+import sys, gymbridge, gymbridge.vector, gymbridge.backends.numpy
+loaded = {"torch", "jax", "jinja2", "pydantic"} & set(sys.modules)
+assert not loaded, f"importing gymbridge imported {loaded}"
+assert "NumpyToTorch" in dir(gymbridge) and "JaxToNumpy" in dir(gymbridge.vector)
+print(gymbridge.__version__)
+"""
+
+USER_SPEC = """\
+spec_version = 1
+extends = ["gymbridge"]
+
+[[backend]]
+name = "strict"
+title = "array-api-strict"
+module = "array_api_strict"
+array = "array_api_strict._array_object.Array"
+distribution = "array-api-strict"
+
+[matrix]
+backends = ["strict", "numpy"]
+"""
+
+USE = """
+import gymnasium as gym, array_api_strict as xp
+from bridges import NumpyToStrict
+env = NumpyToStrict(gym.make("CartPole-v1"))
+observation, _ = env.reset(seed=0)
+assert type(observation) is type(xp.asarray(0.0)), type(observation)
+observation, reward, *_ = env.step(env.sample_action())
+assert type(observation) is type(xp.asarray(0.0)) and type(reward) is float
+"""
+
+
+class Environment:
+    """A virtual environment of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        venv.create(folder, with_pip=True)
+        self.scripts = folder / ("Scripts" if os.name == "nt" else "bin")
+
+    def run(self, command: str, *arguments: str | Path, within: Path, status: int = 0) -> str:
+        """Run a command of the environment and return all it printed.
+
+        Raises:
+            SystemExit: It ended with another status.
+        """
+        done = subprocess.run(
+            [self.scripts / command, *arguments],
+            cwd=within,
+            env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode != status:
+            shown = " ".join(map(str, [command, *arguments]))
+            sys.exit(f"{done.stdout}\n{shown}: status {done.returncode}, {status} was expected")
+        return done.stdout
+
+    def install(self, *what: str | Path, within: Path) -> None:
+        """Install with pip, in the versions that tests are run with."""
+        self.run("python", "-m", "pip", "install", "-q", "-c", CONSTRAINTS, *what, within=within)
+
+
+def expect(condition: object, message: str) -> None:
+    """Stop with ``message`` unless ``condition`` holds."""
+    if not condition:
+        sys.exit(message)
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """Build the sdist, and the wheel from the sdist, so that both are known to be whole."""
+    builder = Environment(folder / "builder")
+    builder.install("build", within=folder)
+    builder.run("python", "-m", "build", "--outdir", folder / "dist", ROOT, within=folder)
+    (sdist,) = (folder / "dist").glob("*.tar.gz")
+    (wheel,) = (folder / "dist").glob("*.whl")
+    return sdist, wheel
+
+
+def check_contents(sdist: Path, wheel: Path) -> None:
+    """Compare what is in the archives with what is in the repository."""
+    packages = {
+        "gymbridge": "generated/gymbridge",
+        "gymbridge_generator": "generator/gymbridge_generator",
+        "gymbridge_runtime": "runtime/gymbridge_runtime",
+        "gymbridge_generator/templates": "templates",
+    }
+    wanted = {
+        f"{package}/{path.relative_to(ROOT / folder).as_posix()}"
+        for package, folder in packages.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.parent.name != "__pycache__"
+    }
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+        names = archive.namelist()
+    expect(packed == wanted, f"the wheel differs from the repository in {packed ^ wanted}")
+    expect(any(name.endswith("/licenses/LICENSE") for name in names), "the wheel has no licence")
+    with tarfile.open(sdist) as archive:
+        kept = {name.split("/", 1)[1].split("/")[0] for name in archive.getnames() if "/" in name}
+    wanted = {"generated", "generator", "runtime", "scripts", "templates", "tests", "README.md"}
+    expect(wanted <= kept, f"the sdist lacks {wanted - kept}")
+
+
+def check_bare(user: Environment, wheel: Path, folder: Path) -> None:
+    """Use what needs NumPy only, and ask for what is not installed."""
+    user.install(wheel, within=folder)
+    user.run("python", "-m", "pip", "check", within=folder)
+    user.run("python", "-c", IMPORT, within=folder)
+    for name, extra in {"NumpyToTorch": "torch", "JaxToNumpy": "jax"}.items():
+        for package in ("gymbridge", "gymbridge.vector"):
+            use = f"from {package} import {name}"
+            said = user.run("python", "-c", use, within=folder, status=1)
+            wanted = f"pip install 'gymbridge[{extra}]'"
+            expect(wanted in said and "BackendNotInstalledError" in said, f"{use}:\n{said}")
+    version = user.run("gymbridge", "--version", within=folder).split()[-1]
+    expect(f"-{version}-" in wheel.name, f"gymbridge --version says {version}, not {wheel.name}")
+    user.run("gymbridge", "--help", within=folder)
+    said = user.run("gymbridge", "list", within=folder, status=2)
+    expect("pip install 'gymbridge[generator]'" in said, f"gymbridge list:\n{said}")
+
+
+def check_generator(user: Environment, wheel: Path, folder: Path) -> None:
+    """Generate: what is shipped again, and the wrappers of a user's own backend."""
+    user.install(f"{wheel}[generator]", "array-api-strict", within=folder)
+    listed = user.run("gymbridge", "list", within=folder)
+    expect("TorchToJax" in listed, f"gymbridge list:\n{listed}")
+    user.run("gymbridge", "generate", "--out", "shipped", within=folder)
+    user.run("gymbridge", "check", "--out", "shipped", within=folder)
+
+    (folder / "mine.toml").write_text(USER_SPEC)
+    (folder / "pyproject.toml").write_text('[tool.gymbridge]\nspec = "mine.toml"\nout = "bridges"')
+    user.run("gymbridge", "generate", within=folder)
+    user.run("gymbridge", "check", within=folder)
+    user.run("python", "-c", USE, within=folder)
+    with (folder / "bridges" / "numpy_to_strict.py").open("a") as file:
+        file.write("# by hand\n")
+    said = user.run("gymbridge", "check", within=folder, status=1)
+    expect("-# by hand" in said, f"gymbridge check:\n{said}")
+
+
+def main() -> None:
+    """Build, look, install and use."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sdist, wheel = build(folder)
+        check_contents(sdist, wheel)
+        print(f"{wheel.name} and {sdist.name} are whole", flush=True)
+        user = Environment(folder / "user")
+        check_bare(user, wheel, folder)
+        print(
+            "without PyTorch, JAX and the generator's libraries it says what to install", flush=True
+        )
+        check_generator(user, wheel, folder)
+        print("it generates wrappers, its own and those of a user's backend", flush=True)
+
+
+if __name__ == "__main__":
+    main()
