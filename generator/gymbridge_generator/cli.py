@@ -76,7 +76,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from gymbridge_runtime import __version__
 
-        parser.exit(message=f"gymbridge {__version__}\n")
+        print(f"gymbridge {__version__}")
+        parser.exit()
 
 
 # The commands need gymbridge[generator]; asking for help does not.

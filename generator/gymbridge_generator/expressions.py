@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from typing import Literal
 
 __all__ = ["free_names", "import_statement", "type_expression"]
 
@@ -30,23 +31,32 @@ def type_expression(text: str) -> str:
     Raises:
         ValueError: It holds something else than names, subscripts and ``|``.
     """
+    tree = _parsed(text, "eval")
+    if tree is not None and all(_allowed(node) for node in ast.walk(tree)):
+        spelled = ast.unparse(tree)
+        if "(" not in spelled:  # a tuple, or one type where another is expected
+            return spelled
+    raise ValueError(
+        f"{text!r} is not a type expression; use names, dots, subscripts and |, "
+        "as in torch.Tensor | list[int]"
+    )
+
+
+def _parsed(text: str, mode: Literal["eval", "exec"]) -> ast.AST | None:
+    # Python takes look-alikes of other alphabets for letters of its own
+    if len(text) > _LONGEST or not text.isascii():
+        return None
     try:
-        tree = ast.parse(text, mode="eval") if len(text) <= _LONGEST else None
+        return ast.parse(text.strip(), mode=mode)
     except (SyntaxError, ValueError):  # ValueError: a null byte
-        tree = None
-    if tree is None or not all(_allowed(node) for node in ast.walk(tree)):
-        raise ValueError(
-            f"{text!r} is not a type expression; use names, dots, subscripts and |, "
-            "as in torch.Tensor | list[int]"
-        )
-    return ast.unparse(tree)
+        return None
 
 
 def _allowed(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is None or node.value is ...
     name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
-    return isinstance(node, _TYPE_NODES) and not name.startswith("__") and name.isascii()
+    return isinstance(node, _TYPE_NODES) and not name.startswith("__")
 
 
 def free_names(expression: str) -> set[str]:
@@ -62,23 +72,15 @@ def import_statement(text: str) -> str:
     Raises:
         ValueError: It is something else.
     """
-    try:
-        body = ast.parse(text).body if len(text) <= _LONGEST else []
-    except (SyntaxError, ValueError):
-        body = []
-    match body:
-        case [ast.Import(names=[_]) as statement]:
-            pass
-        case [ast.ImportFrom(level=0, names=[alias], module=module) as statement] if (
-            alias.name != "*" and module != "__future__"
+    match _parsed(text, "exec"):
+        case ast.Module(body=[ast.Import(names=[_]) as statement]):
+            return ast.unparse(statement)
+        case ast.Module(body=[ast.ImportFrom(level=0, names=[alias]) as statement]) if (
+            alias.name != "*" and statement.module != "__future__"
         ):
-            pass
+            return ast.unparse(statement)
         case _:
             raise ValueError(
                 f"{text!r} is not the import of one name; write it as in "
                 "import numpy as np, or from jax import Array"
             )
-    spelled = ast.unparse(statement)
-    if not spelled.isascii():
-        raise ValueError(f"{text!r} has other letters than ASCII in it")
-    return spelled

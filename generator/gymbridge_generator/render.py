@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Undefined
 
 from gymbridge_generator.header import with_header
 
@@ -56,6 +56,8 @@ def _environment(templates: Mapping[str, str]) -> Environment:
 
 
 def _placeable(value: object) -> str | int:
+    if isinstance(value, Undefined):
+        return str(value)  # raises, and says what is not defined
     # StrictUndefined lets `{{ a if b }}` place nothing, and None would be placed as "None"
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise TypeError(f"a template places {value!r}")

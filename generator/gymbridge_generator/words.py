@@ -95,5 +95,6 @@ def requirement(text: str) -> str:
 
 
 def _is_name(text: str) -> bool:
-    # ASCII only: Python folds look-alikes of other alphabets into one name
-    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+    # Python takes look-alikes of other alphabets for letters of its own
+    plain = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+    return plain and not text.startswith("__")

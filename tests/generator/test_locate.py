@@ -1,0 +1,66 @@
+"""Lines of keys are exact for all of TOML."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from gymbridge_generator.locate import line_of
+
+TEXT = '''\
+# a comment
+title = """
+three
+lines"""
+
+[[backend]]
+name = "a"
+imports = [
+    "one",  # and a comment
+    "two", "three",
+]
+
+[[backend]]
+name = "b"
+dlpack = { zero_d = true, nested = { deep = 1 } }
+
+[backend.more]
+x.y = 1
+
+[matrix]
+pairs = [
+    ["a", "b"],
+    [
+        "b",
+        "a",
+    ],
+]
+'''
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("title",), 2),
+        (("backend",), 6),
+        (("backend", 0, "name"), 7),
+        (("backend", 0, "imports"), 8),
+        (("backend", 0, "imports", 0), 9),
+        (("backend", 0, "imports", 2), 10),
+        (("backend", 1), 13),
+        (("backend", 1, "name"), 14),
+        (("backend", 1, "dlpack", "nested", "deep"), 15),
+        (("backend", 1, "more", "x", "y"), 18),
+        (("matrix", "pairs", 0), 22),
+        (("matrix", "pairs", 1), 23),
+        (("matrix", "pairs", 1, 1), 25),
+        # what is missing is reported where it would belong
+        (("backend", 1, "title"), 13),
+        (("matrix", "forms"), 20),
+        (("package", "name"), 1),
+    ],
+)
+def test_line(path: tuple[str | int, ...], line: int) -> None:
+    tomllib.loads(TEXT)
+    assert line_of(TEXT, path) == line

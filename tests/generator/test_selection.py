@@ -1,0 +1,119 @@
+"""Which wrappers a spec asks for, with and without a spec that it extends."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import EntryPoint, EntryPoints
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gymbridge_generator import resources
+from gymbridge_generator.errors import SpecError
+from gymbridge_generator.load import parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def pairs(text: str) -> list[str]:
+    return [f"{a.name}>{b.name}" for a, b in parse(text, "my.toml").pairs]
+
+
+def test_all_means_the_pairs_with_a_library_of_the_spec(own_spec: str) -> None:
+    assert pairs(own_spec) == [
+        "jax>strict",
+        "numpy>strict",
+        "strict>jax",
+        "strict>numpy",
+        "strict>torch",
+        "torch>strict",
+    ]
+
+
+def test_without_extending_all_means_all() -> None:
+    shipped = resources.shipped_spec().read_text(encoding="utf-8")
+    assert len(pairs(shipped)) == 6
+
+
+@pytest.mark.parametrize(
+    ("matrix", "expected"),
+    [
+        ('backends = ["strict", "torch"]', ["strict>torch", "torch>strict"]),
+        ('backends = ["strict", "torch"]\npairs = "all"', ["strict>torch", "torch>strict"]),
+        ('pairs = [["torch", "strict"]]', ["torch>strict"]),
+        # by name, pairs of others can be had as well
+        ('pairs = [["torch", "jax"], ["jax", "torch"]]', ["jax>torch", "torch>jax"]),
+        ('backends = ["torch", "jax"]\npairs = [["torch", "jax"]]', ["torch>jax"]),
+    ],
+)
+def test_selection(own_spec: str, matrix: str, expected: list[str]) -> None:
+    assert pairs(f"{own_spec}[matrix]\n{matrix}\n") == expected
+
+
+@pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "single"]])
+def test_forms(own_spec: str, forms: list[str]) -> None:
+    selection = parse(f"{own_spec}[matrix]\nforms = {forms}\n", "my.toml")
+    assert list(selection.spec.matrix.forms) == forms
+
+
+BASE = """\
+spec_version = 1
+extends = [{extends}]
+[[backend]]
+name = "{name}"
+title = "{name}"
+module = "{name}"
+array = "{name}.Array"
+"""
+
+
+@pytest.fixture
+def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publish the specs `one`, which extends `two`, and `two`, which extends `one`."""
+    module = tmp_path / "publishing.py"
+    module.write_text(
+        "from pathlib import Path\n"
+        "def one(): return Path(__file__).with_name('one.toml')\n"
+        "def two(): return Path(__file__).with_name('two.toml')\n",
+        encoding="utf-8",
+    )
+    for name, extends in (("one", '"two"'), ("two", '"one"')):
+        text = BASE.format(name=name, extends=extends)
+        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    points = EntryPoints(
+        EntryPoint(name, f"publishing:{name}", "gymbridge.specs") for name in ("one", "two")
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "publishing", raising=False)
+    monkeypatch.setattr(resources, "entry_points", points.select)
+
+
+@pytest.mark.usefixtures("publish")
+def test_specs_of_others_can_be_extended_and_extend_others() -> None:
+    assert pairs(BASE.format(name="mine", extends='"one"')) == [
+        "mine>one",
+        "mine>two",
+        "one>mine",
+        "two>mine",
+    ]
+
+
+@pytest.mark.usefixtures("publish")
+def test_an_error_in_a_published_spec_names_it(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text("spec_version = 1\ncolour = 1\n", encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        pairs(BASE.format(name="mine", extends='"one"'))
+    assert str(caught.value) == (
+        "1 error in the spec\n"
+        "<the spec 'two'>:2: colour: unknown key; allowed are backend, extends, matrix, package, "
+        "spec_version"
+    )
+
+
+@pytest.mark.usefixtures("publish")
+def test_published_specs_are_named_when_one_is_unknown() -> None:
+    with pytest.raises(
+        SpecError, match=r"no spec 'three' is installed \(known: gymbridge, one, two\)"
+    ):
+        pairs(BASE.format(name="mine", extends='"three"'))

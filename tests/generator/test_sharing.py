@@ -1,0 +1,70 @@
+"""Docstrings say what follows from the facts of a pair."""
+
+from __future__ import annotations
+
+import pytest
+
+from gymbridge_generator import sharing
+from gymbridge_generator.model import Backend, ReadOnly
+
+
+def library(name: str, *, mutable: bool, read_only: ReadOnly, copies_in: bool = False) -> Backend:
+    return Backend(
+        name=name,
+        title=name.title(),
+        module=name,
+        array=f"{name}.Array",
+        mutable=mutable,
+        read_only=read_only,
+        copies_in=copies_in,
+    )
+
+
+NUMPY = library("numpy", mutable=True, read_only="kept")
+TORCH = library("torch", mutable=True, read_only="ignored")
+JAX = library("jax", mutable=False, read_only="refused")
+MLX = library("mlx", mutable=True, read_only="kept", copies_in=True)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        (NUMPY, TORCH, "shared"),
+        (TORCH, NUMPY, "shared"),
+        (NUMPY, JAX, "copied"),
+        (TORCH, JAX, "copied"),
+        (JAX, NUMPY, "read-only view"),
+        (JAX, TORCH, "copied"),
+        (NUMPY, MLX, "copied"),
+        (JAX, MLX, "copied"),
+        (MLX, NUMPY, "shared"),
+    ],
+)
+def test_sharing(source: Backend, target: Backend, expected: str) -> None:
+    assert sharing.sharing(source, target) == expected
+
+
+def test_sentences() -> None:
+    assert sharing.observations(NUMPY, TORCH, vector=False) == (
+        "Observations share the memory of what the environment returns; read-only memory is copied."
+    )
+    assert sharing.observations(TORCH, NUMPY, vector=True) == (
+        "Observations share the memory of what the environment returns. An environment that says "
+        "it reuses its buffers (``copy=False``) has them copied."
+    )
+    assert sharing.observations(NUMPY, JAX, vector=False) == (
+        "Observations are copies: an array of Jax must not change, and the memory of Numpy may."
+    )
+    assert sharing.observations(JAX, TORCH, vector=False) == (
+        "Observations are copies: an array of Jax must not change, and Torch would write into it."
+    )
+    assert sharing.observations(NUMPY, MLX, vector=False) == (
+        "Observations are copies: Mlx copies whatever it imports."
+    )
+    assert sharing.actions(NUMPY) == (
+        "Actions reach the environment as copies, so that it may write into them."
+    )
+    assert sharing.actions(JAX) == "Actions reach the environment as copies."
+    assert sharing.values(JAX, NUMPY) == (
+        "The result is a read-only view: an array of Jax must not change."
+    )

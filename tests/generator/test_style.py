@@ -1,0 +1,83 @@
+"""Generated code is code: the formatter and the linter have nothing to say about its bodies."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from gymbridge_generator import resources
+from gymbridge_generator.header import body_of
+from gymbridge_generator.load import parse
+from gymbridge_generator.plan import plan
+from gymbridge_generator.render import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    Check: TypeAlias = Callable[..., None]
+
+LONG = """\
+spec_version = 1
+extends = ["gymbridge"]
+
+[[backend]]
+name = "an_array_library"
+title = "A library of arrays"
+class_name = "AnArrayLibraryX"
+module = "an_array_library.and_a_part"
+array = "an_array_library.and_a_part.AnArrayType"
+device = "an_array_library.and_a_part.AnArrayDevice | str"
+dtype = "an_array_library.and_a_part.AnArrayDType | str"
+distribution = "an-array-library[and-extras]>=1.2.3"
+[backend.dlpack]
+dtypes = ["bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64", "complex64"]
+export_keywords = ["stream"]
+"""
+
+
+def ruff(folder: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", *arguments, "--no-cache", "."],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def check(tmp_path: Path, repository: Path) -> Check:
+    def run(files: Mapping[str, str], *more: str) -> None:
+        for path, text in files.items():
+            target = tmp_path / "gymbridge" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(body_of(text), encoding="utf-8")
+        config = ["--config", str(repository / "pyproject.toml")]
+        ruff(tmp_path, "format", "--diff", *config)
+        ruff(tmp_path, "check", *config, *more)
+
+    return run
+
+
+def rendered(text: str) -> dict[str, str]:
+    return render(plan(parse(text, "spec.toml")), resources.templates(), "spec.toml")
+
+
+def test_the_shipped_wrappers(check: Check) -> None:
+    check(rendered(resources.shipped_spec().read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("forms", [["single"], ["vector"]])
+def test_an_untyped_library(check: Check, own_spec: str, forms: list[str]) -> None:
+    # the array API calls them T and mT
+    check(rendered(f"{own_spec}[matrix]\nforms = {forms}\n"), "--ignore=N802")
+
+
+def test_long_names(check: Check) -> None:
+    # what people read may be too long for a line, code may not
+    check(rendered(LONG), "--ignore=E501")
