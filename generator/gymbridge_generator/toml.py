@@ -1,0 +1,41 @@
+"""TOML, with the file and the line of what is wrong."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING
+
+from gymbridge_generator.errors import Problem, SpecError
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+__all__ = ["is_array", "is_table", "parse_toml"]
+
+
+def parse_toml(text: str, file: str) -> dict[str, object]:
+    """Parse TOML.
+
+    Raises:
+        SpecError: It is none.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, place = str(error).partition(" (at ")
+        found = re.match(r"line (\d+), column (\d+)", place)
+        line = int(found[1]) if found else max(1, len(text.splitlines()))
+        where = f"column {found[2]}" if found else "the end of the file"
+        message = f"not TOML: {what[:1].lower()}{what[1:]} at {where}"
+        raise SpecError([Problem(file, line, "", message)]) from None
+
+
+def is_table(value: object) -> TypeIs[dict[str, object]]:
+    """Tell whether ``value`` is a TOML table."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeIs[list[object]]:
+    """Tell whether ``value`` is a TOML array."""
+    return isinstance(value, list)
