@@ -1,0 +1,8 @@
+from tests.support import missing
+
+try:
+    from tensordict import TensorDict
+except ModuleNotFoundError as error:
+    missing(error)
+
+__all__ = ["TensorDict"]

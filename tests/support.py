@@ -1,0 +1,228 @@
+"""What the tests of several folders share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import permutations
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from typing_extensions import override
+
+__all__ = [
+    "LIBRARIES",
+    "PAIRS",
+    "REPOSITORY",
+    "Array",
+    "Host",
+    "Library",
+    "Pair",
+    "identical",
+    "missing",
+    "require",
+    "run_python",
+]
+
+REPOSITORY = Path(__file__).parents[1]
+
+Array: TypeAlias = Any
+"""An array, or a tree of arrays, of a library that only the test knows."""
+
+Host: TypeAlias = npt.NDArray[Any]
+
+
+# -- libraries that are not there ---------------------------------------------------------------
+
+
+def missing(error: ModuleNotFoundError) -> NoReturn:
+    """Skip what needs the module that ``error`` names; in CI everything has to be there."""
+    message = f"{error.name} is not installed"
+    if os.environ.get("CI"):
+        pytest.fail(f"{message}, and CI has to test with it", pytrace=False)
+    pytest.skip(message, allow_module_level=True)
+
+
+def require(name: str) -> None:
+    """Skip the test, or fail it in CI, unless the module ``name`` is installed."""
+    if find_spec(name) is None:
+        missing(ModuleNotFoundError(name=name))
+
+
+# -- processes of their own ---------------------------------------------------------------------
+
+
+def run_python(code: str, **variables: str) -> str:
+    """Run ``code`` in a process of its own, which has to succeed; return what it printed."""
+    roots = [REPOSITORY, *(REPOSITORY / name for name in ("generated", "generator", "runtime"))]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, roots))} | variables
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+# -- array libraries, handled without the code under test ------------------------------------
+
+
+class Library(ABC):
+    """How a test makes and reads arrays of one library."""
+
+    name: str
+
+    @abstractmethod
+    def make(self, values: npt.ArrayLike) -> Array:
+        """Return a new array of the library with these values."""
+
+    @abstractmethod
+    def values(self, array: Array) -> Host:
+        """Return the values of ``array`` in memory of their own, as a NumPy array."""
+
+    @abstractmethod
+    def is_array(self, value: object) -> bool:
+        """Tell whether ``value`` is an array of the library."""
+
+    @abstractmethod
+    def address(self, array: Array) -> int:
+        """Return where the memory of ``array`` begins."""
+
+    def dtype(self, array: Array) -> str:
+        """Return the name of the dtype of ``array``."""
+        return str(array.dtype).removeprefix("torch.")
+
+
+class _Numpy(Library):
+    name = "numpy"
+
+    @override
+    def make(self, values: npt.ArrayLike) -> Array:
+        return np.array(values)
+
+    @override
+    def values(self, array: Array) -> Host:
+        return np.array(array)
+
+    @override
+    def is_array(self, value: object) -> bool:
+        return type(value) is np.ndarray
+
+    @override
+    def address(self, array: Array) -> int:
+        address: int = array.ctypes.data
+        return address
+
+
+class _Torch(Library):
+    name = "torch"
+
+    @override
+    def make(self, values: npt.ArrayLike) -> Array:
+        import torch
+
+        host = np.array(values, order="C")
+        if host.dtype.kind != "V":
+            return torch.from_numpy(host)
+        return torch.from_numpy(host.view(f"u{host.itemsize}")).view(
+            getattr(torch, host.dtype.name)
+        )
+
+    @override
+    def values(self, array: Array) -> Host:
+        import torch
+
+        tensor = array.detach().cpu().resolve_conj().resolve_neg().clone()
+        name = self.dtype(array)
+        if not name.startswith(("bfloat16", "float8_")):
+            return np.array(tensor.numpy())
+        import ml_dtypes
+
+        bits = {1: torch.uint8, 2: torch.uint16}[tensor.element_size()]
+        return np.array(tensor.view(bits).numpy()).view(getattr(ml_dtypes, name))
+
+    @override
+    def is_array(self, value: object) -> bool:
+        import torch
+
+        return type(value) is torch.Tensor
+
+    @override
+    def address(self, array: Array) -> int:
+        address: int = array.data_ptr()
+        return address
+
+
+class _Jax(Library):
+    name = "jax"
+
+    @override
+    def make(self, values: npt.ArrayLike) -> Array:
+        import jax
+
+        # a copy that nobody else holds, because JAX may keep the memory
+        return jax.device_put(np.array(values, order="C")).block_until_ready()
+
+    @override
+    def values(self, array: Array) -> Host:
+        return np.array(array)
+
+    @override
+    def is_array(self, value: object) -> bool:
+        import jax
+
+        return isinstance(value, jax.Array)
+
+    @override
+    def address(self, array: Array) -> int:
+        address: int = array.unsafe_buffer_pointer()
+        return address
+
+
+LIBRARIES = {library.name: library for library in (_Numpy(), _Torch(), _Jax())}
+
+
+class Pair:
+    """Two libraries, and the converter from one to the other."""
+
+    def __init__(self, source: str, target: str) -> None:
+        self.source: Library = LIBRARIES[source]
+        self.target: Library = LIBRARIES[target]
+        self.name: str = f"{source}_to_{target}"
+
+    def require(self) -> None:
+        """Skip the test, or fail it in CI, unless both libraries are installed."""
+        require(self.source.name)
+        require(self.target.name)
+
+    def convert(self, value: object, **options: object) -> Array:
+        """Call the generated converter."""
+        module = import_module(f"gymbridge.{self.name}")
+        return getattr(module, self.name)(value, **options)
+
+    @override
+    def __repr__(self) -> str:
+        return self.name
+
+
+PAIRS = [Pair(source, target) for source, target in permutations(LIBRARIES, 2)]
+"""All ordered pairs of different libraries."""
+
+
+def identical(one: Host, other: Host) -> bool:
+    """Tell whether two NumPy arrays have the same dtype, shape and bits."""
+    return (
+        one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    )
