@@ -1,0 +1,202 @@
+"""Actions as the environment's own ``action_space`` would have sampled them.
+
+For every space there is a rule that knows the type, the dtype and the structure of its samples. An
+action, or a part of one, that fits no rule goes through the plain conversion of trees, and the
+environment judges it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from gymbridge_runtime.backend import HostView
+from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer
+from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.narrowing import is_mapping, is_sequence
+from gymbridge_runtime.views import Views
+from gymnasium import spaces
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.arrays import ArrayImport
+    from gymbridge_runtime.types import AnySpace, HostArray
+
+__all__ = ["ActionRules"]
+
+ActionRule: TypeAlias = Callable[[object], object]
+"""From an agent's action, or a part of one, to the environment's."""
+
+
+class ActionRules:
+    """The rules of all spaces towards one library.
+
+    Args:
+        imports: How arrays get there.
+        plain: The conversion of what fits no rule.
+    """
+
+    def __init__(self, imports: ArrayImport, plain: ActionRule) -> None:
+        self._imports = imports
+        self._plain = plain
+        self._views = Views()
+
+    def of(self, space: AnySpace) -> ActionRule:
+        """Return the rule of ``space``; a class of a user's own has none but the plain one."""
+        kind = type(space)
+        if kind is spaces.Discrete:
+            return self._number(space)
+        if kind in {spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary}:
+            return self._array(space)
+        if kind is spaces.Dict and isinstance(space, spaces.Dict):
+            return self._dict({key: self.of(below) for key, below in space.spaces.items()})
+        if kind is spaces.Tuple and isinstance(space, spaces.Tuple):
+            return self._tuple([self.of(below) for below in space.spaces])
+        if kind is spaces.OneOf and isinstance(space, spaces.OneOf):
+            return self._one_of(space)
+        if kind is spaces.Sequence and isinstance(space, spaces.Sequence):
+            return self._sequence(space)
+        if kind is spaces.Graph and isinstance(space, spaces.Graph):
+            return self._graph(space)
+        return self._plain
+
+    # -- leaves -------------------------------------------------------------------------------
+
+    def _number(self, space: AnySpace) -> ActionRule:
+        dtype = _dtype_of(space)
+
+        def rule(action: object) -> object:
+            view = self._views.of(action)
+            if view is None or view.size != 1 or not _casts(view, dtype):
+                return self._plain(action)
+            number = view.reshape(()).astype(dtype)
+            if self._imports.target.host_scalars:
+                return number[()]
+            return self._imports.take(HostView(number, owned=True), None)
+
+        return rule
+
+    def _array(self, space: AnySpace, *, batch: bool = False) -> ActionRule:
+        if (
+            not batch
+            and isinstance(space, spaces.Box)
+            and not space.shape
+            and _samples_scalars(space)
+        ):
+            return self._number(space)
+        dtype = _dtype_of(space)
+        shape = None if batch else space.shape
+
+        def rule(action: object) -> object:
+            view = self._views.of(action)
+            if view is None or not _casts(view, dtype):
+                return self._plain(action)
+            if shape is not None and view.shape != shape:
+                view = _as_shape(view, shape)
+            return self._imports.take(HostView(view, owned=False), None, dtype)
+
+        return rule
+
+    # -- structures ---------------------------------------------------------------------------
+
+    def _dict(self, rules: Mapping[str, ActionRule]) -> ActionRule:
+        def rule(action: object) -> object:
+            if not is_mapping(action) or action.keys() != rules.keys():
+                return self._plain(action)
+            return {key: _below(f"[{key!r}]", one, action[key]) for key, one in rules.items()}
+
+        return rule
+
+    def _tuple(self, rules: Sequence[ActionRule]) -> ActionRule:
+        def rule(action: object) -> object:
+            if not is_sequence(action) or len(action) != len(rules):
+                return self._plain(action)
+            return tuple(
+                _below(f"[{index}]", one, part)
+                for index, (one, part) in enumerate(zip(rules, action, strict=True))
+            )
+
+        return rule
+
+    def _one_of(self, space: spaces.OneOf[object]) -> ActionRule:
+        number = self._number(spaces.Discrete(len(space.spaces)))
+        choices = [self._tuple((number, self.of(below))) for below in space.spaces]
+
+        def rule(action: object) -> object:
+            chosen = self._views.of(action[0]) if is_sequence(action) and action else None
+            if chosen is None or chosen.size != 1 or chosen.item() not in range(len(choices)):
+                return self._plain(action)
+            return choices[int(chosen.item())](action)
+
+        return rule
+
+    def _sequence(self, space: spaces.Sequence) -> ActionRule:
+        if space.stack:
+            return self._stacked(space.feature_space)
+        one = self.of(space.feature_space)
+
+        def rule(action: object) -> object:
+            if not is_sequence(action):
+                return self._plain(action)
+            return self._tuple([one] * len(action))(action)
+
+        return rule
+
+    def _stacked(self, space: AnySpace) -> ActionRule:
+        """Return the rule of many samples of ``space`` in one batch of any length."""
+        if isinstance(space, spaces.Dict):
+            return self._dict({key: self._stacked(one) for key, one in space.spaces.items()})
+        if isinstance(space, spaces.Tuple):
+            return self._tuple([self._stacked(one) for one in space.spaces])
+        if isinstance(
+            space, (spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
+        ):
+            return self._array(space, batch=True)
+        return self._plain
+
+    def _graph(self, space: spaces.Graph) -> ActionRule:
+        nodes = self._stacked(space.node_space)
+        edges = self._plain if space.edge_space is None else self._stacked(space.edge_space)
+        links = self._array(spaces.Box(0, 1, dtype=np.int32), batch=True)
+        parts = self._tuple((nodes, edges, links))
+
+        def rule(action: object) -> object:
+            converted = parts(action)
+            if isinstance(converted, tuple) and len(converted) == len(spaces.GraphInstance._fields):
+                return spaces.GraphInstance(*converted)
+            return converted
+
+        return rule
+
+
+def _below(step: str, rule: ActionRule, part: object) -> object:
+    try:
+        return rule(part)
+    except ConversionError as error:
+        error.below(step)
+        raise
+
+
+def _samples_scalars(space: spaces.Box) -> bool:
+    """Tell whether the 0-d ``space`` samples scalars: Gymnasium's bounded integers do."""
+    return isinstance(copy.deepcopy(space).sample(), np.generic)
+
+
+def _dtype_of(space: AnySpace) -> AnyDType:
+    return np.dtype(space.dtype)
+
+
+def _casts(view: HostArray, dtype: AnyDType) -> bool:
+    """Tell whether ``view`` becomes ``dtype`` without another kind of number or value."""
+    if view.dtype == dtype:
+        return True
+    if is_integer(dtype):
+        return view.dtype.kind in "iub" and first_misfit(view, dtype) is None
+    return np.can_cast(view.dtype, dtype, "same_kind")
+
+
+def _as_shape(view: HostArray, shape: tuple[int, ...]) -> HostArray:
+    """Return ``view`` in ``shape`` where they differ by axes of length one, as (n, 1) and (n,)."""
+    long = [length for length in view.shape if length != 1]
+    return view.reshape(shape) if long == [length for length in shape if length != 1] else view

@@ -1,0 +1,24 @@
+"""The agreement between generated code and this runtime."""
+
+from __future__ import annotations
+
+from gymbridge_runtime._version import __version__
+
+__all__ = ["RUNTIME_API", "require_runtime_api"]
+
+RUNTIME_API = 1
+"""Raised by one whenever generated code has to be generated anew."""
+
+
+def require_runtime_api(version: int, package: str) -> None:
+    """Refuse to run wrappers that were generated for another runtime.
+
+    Raises:
+        ImportError: ``package`` asks for another version of the agreement.
+    """
+    if version != RUNTIME_API:
+        raise ImportError(
+            f"{package} was generated for runtime API {version}, and gymbridge {__version__} has "
+            f"runtime API {RUNTIME_API}; run `gymbridge generate` with the installed gymbridge",
+            name=package,
+        )

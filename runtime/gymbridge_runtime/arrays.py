@@ -1,0 +1,190 @@
+"""One array from one library to another: what is shared, copied, cast or refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymbridge_runtime.backend import AnyBackend, HostView
+from gymbridge_runtime.describe import describe
+from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_floating, is_integer, is_number
+from gymbridge_runtime.errors import ConversionError, CopyRequiredError
+from gymbridge_runtime.ownership import Ownership
+from gymbridge_runtime.slots import Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gymbridge_runtime.trees import Bag
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["ArrayImport"]
+
+_INT64 = np.iinfo(np.int64)
+
+
+class ArrayImport:
+    """The import of single arrays into ``target``.
+
+    Args:
+        target: The library of the results.
+        device: The target's own device object, or None for its default.
+        ownership: What may be done with the memory of the source.
+        float_dtype: What floating arrays are cast to.
+        bounded: Whether integers are known to fit the target, so that none is looked at.
+    """
+
+    def __init__(
+        self,
+        target: AnyBackend,
+        device: object,
+        ownership: Ownership,
+        float_dtype: AnyDType | None,
+        *,
+        bounded: bool,
+    ) -> None:
+        self.target = target
+        self.device = device
+        self.ownership = ownership
+        self.float_dtype = float_dtype
+        self._bounded = bounded
+        self.copies = ownership in {Ownership.SNAPSHOT, Ownership.ALWAYS_COPY}
+        self._never = ownership is Ownership.NEVER_COPY
+        self._import_copies = target.copies_in or target.leaves_host(device)
+
+    def own(self, array: object, bag: Bag | None) -> object:
+        """Return an array of the target library itself, moved, cast or copied as was asked."""
+        target = self.target
+        if self.float_dtype is not None:
+            view = self.show(target, array)
+            if self._cast_of(view.array) != view.array.dtype:
+                return self.take(view, bag)
+        if self.ownership is Ownership.ALWAYS_COPY or (
+            self.ownership is Ownership.SNAPSHOT and target.mutable
+        ):
+            return target.snapshot(array, self.device)
+        moved = target.to_device(array, self.device)
+        if self._never and moved is not array:
+            raise CopyRequiredError(
+                f"the array would have to be copied to {self.device}",
+                "move it there first, or allow copies",
+                describe(array),
+            )
+        return moved
+
+    def convert(self, source: AnyBackend, array: object, bag: Bag | None) -> object:
+        """Return the counterpart of an array of another library."""
+        try:
+            return self.take(self.show(source, array), bag)
+        except ConversionError as error:
+            error.about(describe(array))
+            raise
+
+    def show(self, source: AnyBackend, array: object) -> HostView:
+        """Return the host view of an array of ``source``."""
+        try:
+            return source.to_host(array)
+        except ConversionError:
+            raise
+        except Exception as error:
+            raise ConversionError(
+                f"{source.title} could not show the array in host memory: {error}",
+                "see the cause above, or turn it into an ordinary array first",
+                describe(array),
+            ) from error
+
+    def number(self, value: complex, bag: Bag | None) -> object:
+        """Return a 0-d array that keeps the value of a Python number."""
+        if isinstance(value, int):
+            if not _INT64.min <= value <= _INT64.max:
+                raise ConversionError(
+                    f"the int {value} does not fit the 64 bits of an array",
+                    "pass it as a str, or leave it out",
+                )
+            array = np.array(value, np.int64)
+        else:
+            array = np.array(value, np.float64 if isinstance(value, float) else np.complex128)
+        return self.take(HostView(array, owned=True), bag)
+
+    def take(self, view: HostView, bag: Bag | None, dtype: AnyDType | None = None) -> object:
+        """Return an array of the target over the memory of ``view``, or over a copy of it.
+
+        Args:
+            view: What is to be had from the host.
+            bag: Where arrays go that are imported together, or None.
+            dtype: What the array is cast to before the target has a say.
+        """
+        array, owned = view
+        target = self.target
+        dtype = self._dtype_of(array, self._cast_of(array) if dtype is None else dtype)
+        if dtype != array.dtype:
+            if self._never and not owned:
+                raise CopyRequiredError(
+                    f"{array.dtype} would have to be cast to {dtype}",
+                    "cast it first, or allow copies",
+                )
+            with np.errstate(over="ignore"):  # as the libraries do when they narrow
+                array = target.private_copy(array, dtype)
+        elif not owned:
+            obstacle = self._obstacle(array)
+            if obstacle is not None and self._never:
+                raise CopyRequiredError(obstacle, "allow copies: copy=None or copy=True")
+            if obstacle is not None and not (self._import_copies and target.accepts(array)):
+                array = target.private_copy(array, dtype)
+        elif not target.accepts(array):
+            array = target.private_copy(array, dtype)
+        if bag is not None:
+            bag.append(array)
+            return Slot(len(bag) - 1)
+        return self.hand_over(array)
+
+    def hand_over(self, array: HostArray) -> object:
+        """Return an array of the target over memory that it may have."""
+        return self.hand_over_many((array,))[0]
+
+    def hand_over_many(self, arrays: Sequence[HostArray]) -> list[object]:
+        """Return arrays of the target over memory that it may have."""
+        try:
+            return self.target.from_host_many(arrays, self.device)
+        except Exception as error:
+            where = "" if self.device is None else f" on {self.device}"
+            raise ConversionError(
+                f"{self.target.title} could not make the array{where}: {error}",
+                "see the cause above",
+            ) from error
+
+    def _obstacle(self, array: HostArray) -> str | None:
+        """Return why the target cannot or must not share ``array``, or None if it can."""
+        target = self.target
+        if self.copies:
+            return "a copy was asked for"
+        if self._import_copies:
+            return f"{target.title} copies whatever it imports"
+        if not target.mutable:
+            return f"{target.title} arrays never change, and this memory may"
+        if not array.flags.writeable and not target.keeps_read_only:
+            return f"{target.title} would write through to memory that is read-only"
+        if not target.accepts(array):
+            return f"{target.title} does not take memory with the strides {array.strides}"
+        return None
+
+    def _cast_of(self, array: HostArray) -> AnyDType:
+        dtype = array.dtype
+        if self.float_dtype is not None and is_floating(dtype):
+            return self.float_dtype
+        return dtype.newbyteorder("=")
+
+    def _dtype_of(self, array: HostArray, dtype: AnyDType) -> AnyDType:
+        """Return the dtype of the result, after a look at what a narrower one would lose."""
+        target = self.target
+        stored = target.stored_as(dtype) if is_number(dtype) else None
+        when, advice = target.narrowing
+        if stored is None:
+            raise ConversionError(f"{target.title} has no dtype for {dtype}", "cast it first")
+        if stored != dtype and is_integer(dtype) and not self._bounded:
+            misfit = first_misfit(array, stored)
+            if misfit is not None:
+                raise ConversionError(
+                    f"{target.title} cannot hold the {dtype} value {misfit} {when}".rstrip(), advice
+                )
+        return stored

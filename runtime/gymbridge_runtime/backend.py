@@ -1,0 +1,166 @@
+"""What the core asks of an array library: facts, and a few operations on one array.
+
+A conversion goes from one library's array to a NumPy view of its memory and from there to the
+other library's array, so a library is described once and works with every other.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias
+
+import numpy as np
+from gymbridge_runtime.dtypes import AnyDType, named_dtype
+from typing_extensions import TypeVar, override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["AnyBackend", "Backend", "HostView"]
+
+ArrayT_contra = TypeVar("ArrayT_contra", contravariant=True)
+DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
+
+
+class HostView(NamedTuple):
+    """A NumPy view of an array's memory, or of a copy where there is no way without one."""
+
+    array: HostArray
+    owned: bool
+    """Whether nothing else holds the memory, so that no further copy is needed."""
+
+
+class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
+    """One array library. A subclass states its facts as attributes; one instance is used."""
+
+    # -- facts ------------------------------------------------------------------------------
+
+    name: str
+    """How specs, pickles and module names spell it: ``"torch"``."""
+    title: str
+    """How people spell it: ``"PyTorch"``."""
+    reference: str
+    """Where the instance is found, ``"package.module:NAME"``: pickles hold this text."""
+    roots: frozenset[str]
+    """The top-level packages that its array types say they come from."""
+    mutable: bool = True
+    """Whether its users can write into an array."""
+    keeps_read_only: bool = False
+    """Whether an array over read-only memory is read-only in this library as well."""
+    copies_in: bool = False
+    """Whether importing always copies, at once, so that nothing can be shared with it."""
+    batches: bool = False
+    """Whether importing many arrays at once is cheaper than one after the other."""
+    host_scalars: bool = False
+    """Whether its environments sample single numbers as NumPy scalars, not as 0-d arrays."""
+    narrowing: tuple[str, str] = ("", "cast it first")
+    """When it narrows dtypes, in words, and what a user can do about it."""
+
+    # -- a cheap way for ordinary arrays; each says the same as the operations below --------
+
+    plain_dtypes: frozenset[AnyDType] = frozenset()
+    """The dtypes that `plain_import` takes and keeps."""
+
+    plain_import: Callable[[HostArray], object] | None = None
+    """Import over aligned, writable, C-ordered memory of a plain dtype, on the default device."""
+
+    def plain_view(self, kind: type[object]) -> Callable[[Any], HostArray | None] | None:
+        """Return a function from arrays of ``kind`` to host views, or to None if not ordinary."""
+        del kind
+        return None
+
+    # -- recognition --------------------------------------------------------------------------
+
+    @abstractmethod
+    def is_array(self, kind: type[object]) -> bool:
+        """Tell whether instances of ``kind`` are this library's arrays."""
+
+    def is_opaque(self, kind: type[object]) -> bool:
+        """Tell whether ``kind`` looks like an array but is to be left as it is."""
+        del kind
+        return False
+
+    # -- one array ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def to_host(self, array: ArrayT_contra) -> HostView:
+        """View ``array`` from NumPy: without a copy where its memory is on the host."""
+
+    @abstractmethod
+    def from_host(self, view: HostArray, device: DeviceT_contra | None) -> object:
+        """Return an array over the memory of ``view``, whose layout `accepts` has allowed.
+
+        The memory is kept for as long as the array lives, and nobody else writes into it unless
+        both sides agreed to share.
+        """
+
+    def from_host_many(
+        self, views: Sequence[HostArray], device: DeviceT_contra | None
+    ) -> list[object]:
+        """Import arrays that nobody else holds, at once where that is cheaper."""
+        return [self.from_host(view, device) for view in views]
+
+    @abstractmethod
+    def snapshot(self, array: ArrayT_contra, device: DeviceT_contra | None) -> object:
+        """Return a copy of this library's own ``array``, on ``device`` if that is not None."""
+
+    def accepts(self, view: HostArray) -> bool:
+        """Tell whether `from_host` takes the layout of ``view``."""
+        del view
+        return True
+
+    def stored_as(self, dtype: AnyDType) -> AnyDType | None:
+        """Return how this library keeps ``dtype``: as itself, as a narrower one, or not (None)."""
+        return dtype
+
+    def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
+        """Copy ``view`` into fresh memory that `from_host` takes."""
+        return np.array(view, dtype=dtype, order="C", copy=True, subok=False)
+
+    def dtype(self, name: object) -> AnyDType:
+        """Return the NumPy dtype of a dtype of this library, or of the name of one."""
+        return named_dtype(name)
+
+    # -- devices ------------------------------------------------------------------------------
+
+    def parse_device(self, device: object) -> object:
+        """Turn what a user gave for a device into the library's own object, or None."""
+        if device is not None:
+            raise ValueError(f"{self.title} has no devices to choose from, got device={device!r}")
+        return None
+
+    def device_text(self, device: DeviceT_contra | None) -> object:
+        """Turn a device into text that `parse_device` reads, where there is such text."""
+        return device
+
+    def to_device(self, array: ArrayT_contra, device: DeviceT_contra | None) -> object:
+        """Return ``array`` on ``device``: itself where it is there already."""
+        del device
+        return array
+
+    def leaves_host(self, device: DeviceT_contra | None) -> bool:
+        """Tell whether going to ``device`` copies out of host memory, at once."""
+        del device
+        return False
+
+    def everywhere(self, device: DeviceT_contra | None) -> object:
+        """Return where values go that are no batch, given where batches go."""
+        return device
+
+    # -- identity -----------------------------------------------------------------------------
+
+    @override
+    def __repr__(self) -> str:
+        return f"<backend {self.name}>"
+
+    @override
+    def __reduce__(self) -> tuple[object, ...]:
+        from gymbridge_runtime.known import load
+
+        return load, (self.reference,)
+
+
+AnyBackend: TypeAlias = Backend[Any, Any]  # pyright: ignore[reportExplicitAny] any library
+"""A backend, whatever its arrays and devices are."""

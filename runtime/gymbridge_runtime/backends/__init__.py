@@ -1,0 +1,1 @@
+"""One module for each array library: the only places that import it."""

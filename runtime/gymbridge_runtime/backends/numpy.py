@@ -1,0 +1,71 @@
+"""NumPy, the library that every conversion passes through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from gymbridge_runtime.backend import Backend, HostView
+from gymbridge_runtime.types import HostArray
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.dtypes import AnyDType
+
+__all__ = ["NUMPY", "NumpyBackend"]
+
+
+def _itself(array: HostArray) -> HostArray | None:
+    return array
+
+
+class NumpyBackend(Backend[HostArray, None]):
+    """NumPy: mutable arrays in host memory, read-only where a flag says so."""
+
+    name = "numpy"
+    title = "NumPy"
+    reference = "gymbridge_runtime.backends.numpy:NUMPY"
+    roots = frozenset({"numpy"})
+    keeps_read_only = True
+    host_scalars = True
+    plain_dtypes = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
+    plain_import = staticmethod(_itself)
+
+    @override
+    def plain_view(self, kind: type[object]) -> Callable[[HostArray], HostArray | None] | None:
+        return _itself if kind is np.ndarray else None
+
+    @override
+    def is_array(self, kind: type[object]) -> bool:
+        return issubclass(kind, np.ndarray) and not self.is_opaque(kind)
+
+    @override
+    def is_opaque(self, kind: type[object]) -> bool:
+        return issubclass(kind, np.ma.MaskedArray)  # it would lose its mask
+
+    @override
+    def to_host(self, array: HostArray) -> HostView:
+        return HostView(np.asarray(array), owned=False)
+
+    @override
+    def from_host(self, view: HostArray, device: None) -> object:
+        return view
+
+    @override
+    def snapshot(self, array: HostArray, device: None) -> object:
+        return np.array(array, copy=True)
+
+    @override
+    def stored_as(self, dtype: AnyDType) -> AnyDType | None:
+        return dtype
+
+    @override
+    def parse_device(self, device: object) -> object:
+        if device not in {None, "cpu"}:
+            raise ValueError(f"NumPy has the device 'cpu' only, got device={device!r}")
+        return None
+
+
+NUMPY: Final = NumpyBackend()

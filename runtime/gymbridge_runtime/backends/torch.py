@@ -1,0 +1,171 @@
+"""PyTorch: mutable arrays on many devices, and blind to memory that is read-only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import torch
+from gymbridge_runtime.backend import Backend, HostView
+from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
+from gymbridge_runtime.errors import ConversionError
+from torch.utils.dlpack import from_dlpack
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["TORCH", "TorchBackend"]
+
+_DTYPES: Final = {
+    torch.bool: "bool",
+    torch.uint8: "uint8",
+    torch.uint16: "uint16",
+    torch.uint32: "uint32",
+    torch.uint64: "uint64",
+    torch.int8: "int8",
+    torch.int16: "int16",
+    torch.int32: "int32",
+    torch.int64: "int64",
+    torch.float16: "float16",
+    torch.float32: "float32",
+    torch.float64: "float64",
+    torch.complex64: "complex64",
+    torch.complex128: "complex128",
+}
+_PLAIN: Final = frozenset(_DTYPES)
+
+# NumPy has these from ml_dtypes, and PyTorch does not take them from there: the bits travel
+_BITS: Final = {
+    torch.bfloat16: torch.uint16,
+    torch.float8_e4m3fn: torch.uint8,
+    torch.float8_e4m3fnuz: torch.uint8,
+    torch.float8_e5m2: torch.uint8,
+    torch.float8_e5m2fnuz: torch.uint8,
+    torch.float8_e8m0fnu: torch.uint8,
+}
+_NAME: Final = {dtype: str(dtype).removeprefix("torch.") for dtype in _BITS}
+_EXTENDED: Final = {name: dtype for dtype, name in _NAME.items()}
+
+
+class TorchBackend(Backend[torch.Tensor, torch.device]):
+    """PyTorch's strided tensors; sparse, nested, quantized and fake ones are refused."""
+
+    name = "torch"
+    title = "PyTorch"
+    reference = "gymbridge_runtime.backends.torch:TORCH"
+    roots = frozenset({"torch"})
+    plain_dtypes = frozenset(np.dtype(name) for name in _DTYPES.values())
+    plain_import = staticmethod(torch.from_numpy)
+
+    @override
+    def plain_view(self, kind: type[object]) -> Callable[[torch.Tensor], HostArray | None] | None:
+        return _plain_view if kind in {torch.Tensor, torch.nn.Parameter} else None
+
+    @override
+    def is_array(self, kind: type[object]) -> bool:
+        return issubclass(kind, torch.Tensor)
+
+    @override
+    def to_host(self, array: torch.Tensor) -> HostView:
+        tensor = _ordinary(array)
+        plain = tensor.cpu().resolve_conj().resolve_neg()
+        owned = plain.data_ptr() != tensor.data_ptr()
+        if tensor.dtype in _BITS:
+            bits: HostArray = plain.view(_BITS[tensor.dtype]).numpy()
+            return HostView(bits.view(extended_dtype(_NAME[tensor.dtype])), owned)
+        return HostView(plain.numpy(), owned)
+
+    @override
+    def from_host(self, view: HostArray, device: torch.device | None) -> object:
+        dtype = _EXTENDED.get(view.dtype.name)
+        bits = view if dtype is None else view.view(f"u{view.itemsize}")
+        # from_numpy warns of read-only memory, which comes here only to be moved off the host
+        tensor = torch.from_numpy(bits) if bits.flags.writeable else from_dlpack(bits)
+        if dtype is not None:
+            tensor = tensor.view(dtype)
+        return tensor if device is None else tensor.to(device)
+
+    @override
+    def snapshot(self, array: torch.Tensor, device: torch.device | None) -> object:
+        return _ordinary(array).to(device or array.device, copy=True)
+
+    @override
+    def accepts(self, view: HostArray) -> bool:
+        # a negative stride makes torch.from_dlpack abort the process
+        return all(stride >= 0 and stride % view.itemsize == 0 for stride in view.strides)
+
+    @override
+    def stored_as(self, dtype: AnyDType) -> AnyDType | None:
+        return dtype if dtype in self.plain_dtypes or dtype.name in _EXTENDED else None
+
+    @override
+    def dtype(self, name: object) -> AnyDType:
+        return named_dtype(str(name) if isinstance(name, torch.dtype) else name)
+
+    @override
+    def parse_device(self, device: object) -> object:
+        if device is None:
+            return None
+        parsed = device if isinstance(device, torch.device) else torch.device(str(device))
+        if parsed.type == "meta":
+            raise ConversionError(
+                "PyTorch's device 'meta' has no memory to hold values", "name another device"
+            )
+        return parsed
+
+    @override
+    def device_text(self, device: torch.device | None) -> object:
+        return None if device is None else str(device)
+
+    @override
+    def to_device(self, array: torch.Tensor, device: torch.device | None) -> object:
+        return array if device is None else array.to(device)
+
+    @override
+    def leaves_host(self, device: torch.device | None) -> bool:
+        return device is not None and device.type != "cpu"
+
+
+def _plain_view(array: torch.Tensor) -> HostArray | None:
+    if array.dtype in _PLAIN and array.layout is torch.strided and not array.is_nested:
+        # force: detached, on the host, conjugate and negative bits resolved
+        view: HostArray = array.numpy(force=True)
+        return view
+    return None
+
+
+def _ordinary(array: torch.Tensor) -> torch.Tensor:
+    """Return ``array`` without its history; refuse what has no memory of strided numbers."""
+    refusal = _refusal(array)
+    if refusal is not None:
+        problem, advice = refusal
+        raise ConversionError(f"PyTorch {problem}", advice)
+    return array.detach()
+
+
+def _refusal(array: torch.Tensor) -> tuple[str, str] | None:
+    if type(array).__name__ == "FakeTensor":
+        return (
+            "cannot show a FakeTensor, which has a shape and no values",
+            "convert outside the mode",
+        )
+    if array.is_nested:
+        return (
+            "has no one shape for a nested tensor",
+            "pad it with to_padded_tensor(), or unbind() it",
+        )
+    if array.layout is not torch.strided:
+        return f"cannot show the layout {array.layout} as strided memory", "call to_dense() first"
+    if array.device.type == "meta":
+        return "holds no values in a tensor on the device 'meta'", "make it on a real device"
+    if array.is_quantized:
+        return f"stores {array.dtype} as quantized numbers", "call dequantize() first"
+    if array.dtype not in _PLAIN and array.dtype not in _BITS:
+        return f"has {array.dtype}, which NumPy has not", "cast it with to() first"
+    return None
+
+
+TORCH: Final = TorchBackend()

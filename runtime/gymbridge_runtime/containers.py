@@ -1,0 +1,201 @@
+"""What counts as a container, what it holds, and how another of the same kind is built."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Generic, TypeAlias
+
+import numpy as np
+from gymbridge_runtime.types import AnyType, HostArray
+from typing_extensions import TypeVar, override
+
+__all__ = ["OBJECT_ARRAY", "AnyContainer", "container_of", "rebuilt"]
+
+ValueT_contra = TypeVar("ValueT_contra", contravariant=True)
+
+
+class _Container(ABC, Generic[ValueT_contra]):
+    """How to take one kind of container apart, and how to put its like together."""
+
+    @abstractmethod
+    def items(self, value: ValueT_contra) -> list[tuple[object, object]]:
+        """Return the keys and the children of ``value``."""
+
+    @abstractmethod
+    def build(
+        self, value: ValueT_contra, keys: Sequence[object], children: Sequence[object]
+    ) -> object:
+        """Return another container like ``value``, or fail in whatever way its type fails."""
+
+    def step(self, key: object) -> str:
+        """Return how a path goes from the container to the child at ``key``."""
+        return f"[{key!r}]"
+
+
+AnyContainer: TypeAlias = _Container[AnyType]
+"""A kind of container, whichever it is."""
+
+
+class _Mapping(_Container[Mapping[object, object]]):
+    """Dictionaries of every kind, and what else is a mapping (TensorDict, proxies, …)."""
+
+    @override
+    def items(self, value: Mapping[object, object]) -> list[tuple[object, object]]:
+        return list(value.items())
+
+    @override
+    def build(
+        self, value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
+    ) -> object:
+        new = _shallow_copy(value)
+        if new is None:
+            make: AnyType = type(value)
+            return make(dict(zip(keys, children, strict=True)))
+        for key, child in zip(keys, children, strict=True):
+            new[key] = child
+        return new
+
+
+def _shallow_copy(value: Mapping[object, object]) -> AnyType:
+    """Return a copy that is filled in place and keeps what else ``value`` has, or None.
+
+    Only dictionaries, and mappings with a ``copy`` of their own, are known to copy their storage.
+    """
+    new: object = None
+    if isinstance(value, dict):
+        new = copy.copy(value)
+    elif hasattr(value, "copy"):
+        new = value.copy()
+    return new if type(new) is type(value) and new is not value else None
+
+
+class _Tuple(_Container[tuple[object, ...]]):
+    """Tuples, named or not; a named one is built past its own ``__new__``."""
+
+    @override
+    def items(self, value: tuple[object, ...]) -> list[tuple[object, object]]:
+        return list(enumerate(value))
+
+    @override
+    def build(
+        self, value: tuple[object, ...], keys: Sequence[object], children: Sequence[object]
+    ) -> object:
+        make: AnyType = getattr(value, "_make", type(value))
+        return make(children)
+
+
+class _List(_Container[list[object]]):
+    """Lists and what derives from them."""
+
+    @override
+    def items(self, value: list[object]) -> list[tuple[object, object]]:
+        return list(enumerate(value))
+
+    @override
+    def build(
+        self, value: list[object], keys: Sequence[object], children: Sequence[object]
+    ) -> object:
+        new = copy.copy(value)
+        new[:] = children
+        return new
+
+
+class _Deque(_Container[deque[object]]):
+    """Deques; ``maxlen`` stays."""
+
+    @override
+    def items(self, value: deque[object]) -> list[tuple[object, object]]:
+        return list(enumerate(value))
+
+    @override
+    def build(
+        self, value: deque[object], keys: Sequence[object], children: Sequence[object]
+    ) -> object:
+        new = copy.copy(value)
+        new.clear()
+        new.extend(children)
+        return new
+
+
+class _Dataclass(_Container[AnyType]):
+    """Instances of dataclasses, frozen ones included; neither constructor nor hooks run."""
+
+    @override
+    def items(self, value: AnyType) -> list[tuple[object, object]]:
+        names = [field.name for field in dataclasses.fields(value)]
+        return [(name, getattr(value, name)) for name in names if hasattr(value, name)]
+
+    @override
+    def build(self, value: object, keys: Sequence[object], children: Sequence[object]) -> object:
+        new = copy.copy(value)
+        if new is value:
+            raise TypeError(f"{type(value).__name__} copies to itself")
+        for name, child in zip(keys, children, strict=True):
+            object.__setattr__(new, str(name), child)
+        return new
+
+    @override
+    def step(self, key: object) -> str:
+        return f".{key}"
+
+
+class _ObjectArray(_Container[HostArray]):
+    """NumPy arrays of Python objects: vector environments put final observations into them."""
+
+    @override
+    def items(self, value: HostArray) -> list[tuple[object, object]]:
+        return [(index, value[index]) for index in np.ndindex(value.shape)]
+
+    @override
+    def build(self, value: HostArray, keys: Sequence[object], children: Sequence[object]) -> object:
+        new = np.empty(value.shape, object)
+        for index, child in zip(np.ndindex(value.shape), children, strict=True):
+            new[index] = child
+        return new
+
+    @override
+    def step(self, key: object) -> str:
+        return str(list(key)) if isinstance(key, tuple) else f"[{key!r}]"
+
+
+OBJECT_ARRAY = _ObjectArray()
+"""Told apart by its dtype, not by its type as the others are."""
+
+_BY_BASE: tuple[tuple[type[object], AnyContainer], ...] = (
+    (Mapping, _Mapping()),
+    (tuple, _Tuple()),
+    (list, _List()),
+    (deque, _Deque()),
+)
+_DATACLASS = _Dataclass()
+
+
+def container_of(kind: type[object]) -> AnyContainer | None:
+    """Return how to treat instances of ``kind``, or None: what is iterable need not be one."""
+    for base, container in _BY_BASE:
+        if issubclass(kind, base):
+            return container
+    return _DATACLASS if dataclasses.is_dataclass(kind) else None
+
+
+def rebuilt(
+    container: AnyContainer, value: object, keys: Sequence[object], children: Sequence[object]
+) -> object:
+    """Return a container like ``value`` that holds ``children``.
+
+    A type may refuse them, or make something else of them: such a container is left as it is.
+    """
+    with suppress(Exception):
+        new = container.build(value, keys, children)
+        held = [child for _, child in container.items(new)]
+        same = len(held) == len(children) and all(
+            one is other for one, other in zip(held, children, strict=True)
+        )
+        if same and type(new) is type(value):
+            return new
+    return value

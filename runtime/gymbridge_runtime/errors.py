@@ -1,0 +1,67 @@
+"""What can go wrong, told so that a user can act on it: where, what, and what next."""
+
+from __future__ import annotations
+
+from typing_extensions import override
+
+__all__ = ["BackendNotInstalledError", "ConversionError", "CopyRequiredError"]
+
+_LONG_PATH = 160
+
+
+class ConversionError(TypeError):
+    """A value has no faithful counterpart in the target library.
+
+    Attributes:
+        problem: What is wrong.
+        advice: What to do about it.
+        subject: The value in words: library, type, dtype, shape and device.
+        path: Where the value sits, ``obs['goal'][2]``.
+    """
+
+    def __init__(self, problem: str, advice: str, subject: str = "", path: str = "") -> None:
+        super().__init__(problem, advice, subject, path)
+        self.problem: str = problem
+        self.advice: str = advice
+        self.subject: str = subject
+        self.path: str = path
+
+    def below(self, step: str) -> None:
+        """Note on the way up that the value sits below ``step``: ``['goal']``, ``obs``."""
+        self.path = step + self.path
+        self.args = (self.problem, self.advice, self.subject, self.path)
+
+    def about(self, subject: str) -> None:
+        """Note what the value is, unless that was said closer to it."""
+        self.subject = self.subject or subject
+        self.args = (self.problem, self.advice, self.subject, self.path)
+
+    @override
+    def __str__(self) -> str:
+        path = self.path
+        if len(path) > _LONG_PATH:
+            path = f"{path[: _LONG_PATH // 2]}…{path[-_LONG_PATH // 2 :]}"
+        where = f"{path}: " if path else ""
+        what = f" ({self.subject})" if self.subject else ""
+        return f"{where}{self.problem}{what}; {self.advice}"
+
+
+class CopyRequiredError(ConversionError):
+    """``copy=False`` was asked for where the two libraries cannot share memory."""
+
+
+class BackendNotInstalledError(ImportError):
+    """An array library that a wrapper needs cannot be imported."""
+
+    @classmethod
+    def explain(
+        cls, title: str, install: str, error: ModuleNotFoundError
+    ) -> BackendNotInstalledError:
+        """Say what ``title`` misses, and the command that installs it.
+
+        What is missing need not be the library: it may be a module that the library needs.
+        """
+        return cls(
+            f"{title} needs the module {error.name!r}, which is not installed; run: {install}",
+            name=error.name,
+        )

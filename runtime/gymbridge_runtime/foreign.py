@@ -1,0 +1,31 @@
+"""Arrays of libraries that have no backend here: whatever speaks DLPack or the array API."""
+
+from __future__ import annotations
+
+import numpy as np
+from gymbridge_runtime.backend import HostView
+from gymbridge_runtime.describe import describe
+from gymbridge_runtime.dlpack import Producer, host_view
+from gymbridge_runtime.errors import ConversionError
+
+__all__ = ["foreign_view", "is_foreign_array"]
+
+
+def is_foreign_array(kind: type[object]) -> bool:
+    """Tell whether ``kind`` says of itself that its instances are arrays."""
+    return hasattr(kind, "__dlpack__") or hasattr(kind, "__array_namespace__")
+
+
+def foreign_view(array: object) -> HostView:
+    """Return a host view of an array that nothing but protocols is known of."""
+    try:
+        if isinstance(array, Producer):
+            return HostView(host_view(array), owned=False)
+        # lazy and chunked arrays have no memory to export until they are computed
+        return HostView(np.asarray(array), owned=False)
+    except Exception as error:
+        raise ConversionError(
+            f"the array could not be shown in host memory: {error}",
+            "see the cause above, or turn it into an ordinary array first",
+            describe(array),
+        ) from error

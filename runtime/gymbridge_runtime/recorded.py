@@ -1,0 +1,26 @@
+"""Constructor arguments as `gymnasium.Wrapper.spec` wants them recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+
+    class Recorded:
+        """``RecordConstructorArgs`` under another name.
+
+        A second ``__init__`` among the bases is unsafe multiple inheritance to a type checker.
+        """
+
+        def _record(self, **_arguments: object) -> None: ...
+
+else:
+    from gymnasium.utils import RecordConstructorArgs
+
+    class Recorded(RecordConstructorArgs):
+        """What it is at run time."""
+
+        _record = RecordConstructorArgs.__init__
+
+
+__all__ = ["Recorded"]

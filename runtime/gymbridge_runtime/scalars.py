@@ -1,0 +1,50 @@
+"""Reward and flags of a single environment as the Python values that Gymnasium promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymbridge_runtime.views import Views
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.types import AnyType
+
+__all__ = ["Scalars"]
+
+
+class Scalars(dict[type[object], Callable[[object], object]]):
+    """Turns one number of any library into a Python one.
+
+    What is no single number, as the rewards of several agents or objectives, is a tree and is
+    converted as one.
+
+    Args:
+        python: ``float`` for rewards, ``bool`` for flags.
+        tree: The conversion of what is no single number.
+    """
+
+    def __init__(
+        self, python: Callable[[AnyType], object], tree: Callable[[object], object]
+    ) -> None:
+        super().__init__()
+        self._python = python
+        self._tree = tree
+        self._views = Views()
+
+    def __call__(self, value: object) -> object:
+        """Return ``value`` as a Python number, or its counterpart if it is none."""
+        return self[type(value)](value)
+
+    def __missing__(self, kind: type[object]) -> Callable[[object], object]:
+        plain = issubclass(kind, (bool, int, float, np.bool_, np.integer, np.floating))
+        rule = self._python if plain else self._one_of_an_array
+        self[kind] = rule
+        return rule
+
+    def _one_of_an_array(self, value: object) -> object:
+        view = self._views.of(value)
+        if view is None or view.size != 1 or view.dtype.kind == "c":
+            return self._tree(value)
+        return self._python(view.item())

@@ -1,0 +1,59 @@
+"""The base of every generated wrapper for one environment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, cast
+
+import gymnasium as gym
+from gymbridge_runtime.recorded import Recorded
+from gymbridge_runtime.traffic import Settings, Traffic
+from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.backend import AnyBackend
+
+__all__ = ["SingleBridge"]
+
+
+class SingleBridge(
+    gym.Wrapper[WrapperObsType, WrapperActType, ObsType, ActType],
+    Recorded,
+    Generic[WrapperObsType, WrapperActType, ObsType, ActType],
+):
+    """Holds the conversions of a wrapper; what is done with them is in the generated class."""
+
+    def __init__(
+        self,
+        env: gym.Env[ObsType, ActType],
+        source: AnyBackend,
+        target: AnyBackend,
+        *,
+        device: object = None,
+        env_device: object = None,
+        copy: bool | None = None,
+        float_dtype: object = None,
+    ) -> None:
+        settings = Settings.of(
+            source,
+            target,
+            device=device,
+            env_device=env_device,
+            copy=copy,
+            float_dtype=float_dtype,
+        )
+        # devices and dtypes are recorded as text, so that a spec can be written as JSON
+        self._record(_disable_deepcopy=True, **settings.given())
+        # Gymnasium declares ``Wrapper.env`` with the type parameters of the wrapper
+        super().__init__(cast("gym.Env[WrapperObsType, WrapperActType]", env))
+        self._traffic: Traffic[WrapperObsType, WrapperActType, WrapperActType] = Traffic(
+            env, settings
+        )
+
+    @property
+    def device(self) -> object:
+        """Where the agent's arrays go, as the agent's library says it; None is its default."""
+        return self._traffic.device
+
+    def sample_action(self) -> WrapperActType:
+        """Return a random action as the agent's own arrays."""
+        return self._traffic.sample(self.action_space.sample())

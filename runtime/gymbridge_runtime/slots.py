@@ -1,0 +1,47 @@
+"""Places in a tree that are filled once all of its arrays were imported at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymbridge_runtime.containers import OBJECT_ARRAY
+from gymbridge_runtime.trees import Bag, Rule, Rules
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["Slot", "fill"]
+
+
+class Slot:
+    """Stands for the array at an index of what is imported together."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+def fill(tree: object, arrays: Bag) -> object:
+    """Return ``tree`` with ``arrays`` in the place of its slots."""
+    return _RULES[type(tree)](tree, 0, arrays)
+
+
+def _from_slot(slot: Slot, depth: int, arrays: Bag | None) -> object:
+    del depth
+    return slot if arrays is None else arrays[slot.index]
+
+
+def _from_array(array: HostArray, depth: int, arrays: Bag | None) -> object:
+    return _OBJECTS(array, depth, arrays) if array.dtype.kind == "O" else array
+
+
+def _leaf_rule(kind: type[object]) -> Rule | None:
+    if kind is Slot:
+        return _from_slot
+    return _from_array if issubclass(kind, np.ndarray) else None
+
+
+_RULES = Rules(_leaf_rule)
+_OBJECTS = _RULES.within(OBJECT_ARRAY)

@@ -1,0 +1,168 @@
+"""Trees of values: the walk that gives every leaf to its rule and builds the containers anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import numpy as np
+from gymbridge_runtime.containers import OBJECT_ARRAY, AnyContainer, container_of, rebuilt
+from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.types import AnyType
+
+__all__ = ["Bag", "Rule", "Rules", "as_it_is"]
+
+Bag: TypeAlias = list[AnyType]
+"""What the rules of one walk collect or draw from; None where there is nothing to collect."""
+
+Rule: TypeAlias = Callable[[AnyType, int, "Bag | None"], object]
+"""From a value, its depth and the bag of the walk to what takes its place."""
+
+_DEEP = 48
+"""The depth from which a tree is walked without recursion, and looked at for cycles."""
+
+_KINDS_KEPT = 1024
+"""How many types one walker remembers: a program may make types without end."""
+
+
+def as_it_is(value: object, depth: int, bag: Bag | None) -> object:
+    """Leave ``value`` alone."""
+    del depth, bag
+    return value
+
+
+class Rules(dict[type[object], Rule]):
+    """The rule of every type, found when the type is first met.
+
+    Args:
+        leaf_rule: Returns the rule of a type, or None for a container.
+    """
+
+    def __init__(self, leaf_rule: Callable[[type[object]], Rule | None]) -> None:
+        super().__init__({dict: self._dict, list: self._list, tuple: self._tuple})
+        self._leaf_rule = leaf_rule
+
+    def __missing__(self, kind: type[object]) -> Rule:
+        rule = self._leaf_rule(kind)
+        if rule is None:
+            container = container_of(kind)
+            rule = as_it_is if container is None else self.within(container)
+        if len(self) >= _KINDS_KEPT:
+            self.clear()
+            self.update({dict: self._dict, list: self._list, tuple: self._tuple})
+        self[kind] = rule
+        return rule
+
+    # The plain containers are nearly all there are, so they have rules of their own: one frame a
+    # level and no call but the rule of the child.
+
+    def _dict(self, value: dict[object, object], depth: int, bag: Bag | None) -> object:
+        if depth >= _DEEP:
+            return self.deep(value, bag)
+        depth += 1
+        new: dict[object, object] = {}
+        key: object = None
+        try:
+            for key, child in value.items():
+                new[key] = self[type(child)](child, depth, bag)
+        except ConversionError as error:
+            error.below(f"[{key!r}]")
+            raise
+        return new
+
+    def _list(self, value: list[object], depth: int, bag: Bag | None) -> object:
+        return self.deep(value, bag) if depth >= _DEEP else self._children(value, depth + 1, bag)
+
+    def _tuple(self, value: tuple[object, ...], depth: int, bag: Bag | None) -> object:
+        if depth >= _DEEP:
+            return self.deep(value, bag)
+        return tuple(self._children(value, depth + 1, bag))
+
+    def _children(self, value: Iterable[object], depth: int, bag: Bag | None) -> list[object]:
+        new: list[object] = []
+        append = new.append
+        try:
+            for child in value:
+                append(self[type(child)](child, depth, bag))
+        except ConversionError as error:
+            error.below(f"[{len(new)}]")
+            raise
+        return new
+
+    def within(self, container: AnyContainer) -> Rule:
+        """Return the rule of containers that are treated like ``container``."""
+
+        def rule(value: object, depth: int, bag: Bag | None) -> object:
+            if depth >= _DEEP:
+                return self.deep(value, bag)
+            keys: list[object] = []
+            children: list[object] = []
+            for key, child in container.items(value):
+                keys.append(key)
+                try:
+                    children.append(self[type(child)](child, depth + 1, bag))
+                except ConversionError as error:
+                    error.below(container.step(key))
+                    raise
+            return rebuilt(container, value, keys, children)
+
+        return rule
+
+    def deep(self, value: object, bag: Bag | None) -> object:
+        """Convert ``value`` like the rules above, without recursion; a cycle is an error."""
+        container = self._container_at(value)
+        if container is None:
+            return self[type(value)](value, 0, bag)
+        path = [_Level(container, value)]
+        above = {id(value)}
+        while True:
+            level = path[-1]
+            if level.next == len(level.items):
+                path.pop()
+                above.remove(id(level.value))
+                result = level.result()
+                if not path:
+                    return result
+                path[-1].children.append(result)
+                continue
+            child = level.items[level.next][1]
+            level.next += 1
+            container = self._container_at(child)
+            try:
+                if container is None:
+                    level.children.append(self[type(child)](child, 0, bag))
+                    continue
+                if id(child) in above:
+                    raise ConversionError(
+                        f"the {type(child).__name__} contains itself", "break the cycle first"
+                    )
+            except ConversionError as error:
+                for step in reversed([level.step() for level in path]):
+                    error.below(step)
+                raise
+            path.append(_Level(container, child))
+            above.add(id(child))
+
+    def _container_at(self, value: object) -> AnyContainer | None:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+            return OBJECT_ARRAY
+        kind = type(value)
+        return None if self._leaf_rule(kind) is not None else container_of(kind)
+
+
+class _Level:
+    """A container on the way down, and how far its children are converted."""
+
+    def __init__(self, container: AnyContainer, value: object) -> None:
+        self.container = container
+        self.value = value
+        self.items = container.items(value)
+        self.next = 0
+        self.children: list[object] = []
+
+    def step(self) -> str:
+        return self.container.step(self.items[self.next - 1][0])
+
+    def result(self) -> object:
+        keys = [key for key, _ in self.items]
+        return rebuilt(self.container, self.value, keys, self.children)

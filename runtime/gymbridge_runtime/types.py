@@ -1,0 +1,40 @@
+"""Names for types that many modules meet."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Space
+
+__all__ = ["AnyArray", "AnySpace", "AnyType", "HostArray", "Info", "JaxDevice"]
+
+Info: TypeAlias = dict[str, Any]  # pyright: ignore[reportExplicitAny] Gymnasium's own
+"""``info`` and ``options``, exactly as Gymnasium declares them."""
+
+AnySpace: TypeAlias = Space[Any]  # pyright: ignore[reportExplicitAny] a bare Space is Unknown
+"""A space of anything."""
+
+HostArray: TypeAlias = npt.NDArray[np.generic]
+"""A NumPy array of any dtype."""
+
+AnyType: TypeAlias = Any  # pyright: ignore[reportExplicitAny] where nothing can be known
+"""What is known at run time only: an environment that ``gym.make`` made, a library's function."""
+
+AnyArray: TypeAlias = npt.NDArray[Any]  # pyright: ignore[reportExplicitAny] operators need it
+"""A NumPy array in the hands of an agent, whatever its dtype."""
+
+
+class JaxDevice(Protocol):
+    """One of ``jax.devices()``: jaxlib has no stub that would make ``jax.Device`` a type."""
+
+    @property
+    def id(self) -> int:
+        """The number among the devices of its platform."""
+        ...
+
+    @property
+    def platform(self) -> str:
+        """The kind of hardware: ``"cpu"``, ``"gpu"``."""
+        ...

@@ -1,0 +1,96 @@
+"""The base of every generated wrapper for vector environments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic
+
+from gymbridge_runtime.recorded import Recorded
+from gymbridge_runtime.traffic import Settings, Traffic
+from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
+from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector.vector_env import ArrayType
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.types import AnySpace
+    from gymnasium.spaces import Space
+    from typing_extensions import override
+
+__all__ = ["VectorBridge"]
+
+
+class VectorBridge(
+    VectorWrapper[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
+    Recorded,
+    Generic[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
+):
+    """Holds the conversions of a wrapper; what is done with them is in the generated class."""
+
+    def __init__(
+        self,
+        env: VectorEnv[ObsType, ActType, ArrayType],
+        source: AnyBackend,
+        target: AnyBackend,
+        *,
+        device: object = None,
+        env_device: object = None,
+        copy: bool | None = None,
+        float_dtype: object = None,
+    ) -> None:
+        settings = Settings.of(
+            source,
+            target,
+            device=device,
+            env_device=env_device,
+            copy=copy,
+            float_dtype=float_dtype,
+        )
+        self._record(_disable_deepcopy=True, **settings.given())
+        super().__init__(env)
+        self._traffic: Traffic[
+            WrapperObsType,
+            WrapperActType,
+            ActType,
+            tuple[WrapperObsType, ArrayType, ArrayType, ArrayType],
+        ] = Traffic(env, settings, promised_new=not _reuses_buffers(env))
+
+    @property
+    def device(self) -> object:
+        """Where the agent's arrays go, as the agent's library says it; None is its default."""
+        return self._traffic.device
+
+    def sample_action(self) -> WrapperActType:
+        """Return random actions, one for each environment, as the agent's own arrays."""
+        return self._traffic.sample(self.action_space.sample())
+
+    if TYPE_CHECKING:  # to a type checker, Gymnasium's own spaces are ``Space[Unknown]``
+
+        @property
+        @override
+        def observation_space(self) -> Space[ObsType]: ...
+        @observation_space.setter
+        @override
+        def observation_space(self, space: AnySpace) -> None: ...
+        @property
+        @override
+        def action_space(self) -> Space[ActType]: ...
+        @action_space.setter
+        @override
+        def action_space(self, space: AnySpace) -> None: ...
+        @property
+        @override
+        def single_observation_space(self) -> AnySpace: ...
+        @single_observation_space.setter
+        @override
+        def single_observation_space(self, space: AnySpace) -> None: ...
+        @property
+        @override
+        def single_action_space(self) -> AnySpace: ...
+        @single_action_space.setter
+        @override
+        def single_action_space(self, space: AnySpace) -> None: ...
+
+
+def _reuses_buffers(env: VectorEnv[ObsType, ActType, ArrayType]) -> bool:
+    """Tell whether ``env`` was told, by ``copy=False``, to return its own buffers."""
+    return getattr(env.unwrapped, "copy", None) is False
