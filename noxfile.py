@@ -1,0 +1,69 @@
+"""Sessions for contributors: `nox` checks and tests, `nox -l` lists what else there is."""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2025.11.12"
+nox.options.default_venv_backend = "venv"
+nox.options.sessions = ["lint", "drift", "types", "tests"]
+
+
+def install(session: nox.Session, extra: str) -> None:
+    """Install the checkout in the versions that tests are run with."""
+    session.install("-q", "-c", "scripts/constraints.txt", "-e", f".[{extra}]")
+
+
+@nox.session(python=["3.11", "3.12", "3.13"])
+def tests(session: nox.Session) -> None:
+    """Run the tests; arguments after `--` go to pytest."""
+    install(session, "test")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Run the tests and show which lines of the runtime they miss."""
+    install(session, "test")
+    session.run("pytest", "--cov", "--cov-report=term", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Lint, and compare with how the formatter would write it."""
+    install(session, "test")
+    session.run("python", "scripts/check.py", "lint", "format")
+
+
+@nox.session
+def drift(session: nox.Session) -> None:
+    """Compare the generated package with the spec and the templates."""
+    install(session, "test")
+    session.run("python", "scripts/check.py", "drift", "regenerate")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Run the five type checkers."""
+    install(session, "test")
+    session.run("python", "scripts/check.py", "types")
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build the distributions and use the wheel in an environment of its own."""
+    session.run("python", "scripts/check_wheel.py")
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Let two agents learn to balance a pole."""
+    install(session, "all")
+    session.run("python", "scripts/demo.py")
+
+
+@nox.session
+def benchmark(session: nox.Session) -> None:
+    """Measure what conversions cost; arguments after `--` go to the benchmark."""
+    install(session, "test")
+    session.run("python", "scripts/benchmark.py", *session.posargs)
