@@ -26,6 +26,7 @@ CHECKS: dict[str, list[list[str]]] = {
     "format": [["ruff", "format", "--check", *HAND_WRITTEN]],
     "drift": [["gymbridge_generator", "check"]],
     "regenerate": [],  # see `regenerates`
+    "readme": [["scripts.check_readme"]],
     "mypy": [["mypy"]],
     "pyright": [
         ["pyright", "--pythonpath", PYTHON],
