@@ -101,7 +101,7 @@ def _install(backend: Backend) -> str:
 def _imports(backend: Backend, names: Names) -> tuple[list[str], list[str]]:
     """Return the imports that need no library, and those that may fail without it."""
     optional = bool(_install(backend))
-    own = {"from gymbridge_runtime.types import AnyType", "from typing_extensions import TypeVar"}
+    own = {"from gymbridge_runtime import types", "from typing_extensions import TypeVar"}
     own |= {"from collections.abc import Mapping", "from collections.abc import Sequence"}
     own.add("from typing import TypeAlias")
     library: set[str] = set()

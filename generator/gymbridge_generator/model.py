@@ -50,16 +50,12 @@ class Dlpack(_Table):
     """Whether the importer wants an array or the capsule of one."""
     import_version: DlpackVersion | None = None
     """The newest DLPack that the importer understands."""
-    export_version: DlpackVersion | None = None
-    """The newest DLPack that its arrays export."""
     export_keywords: Annotated[tuple[ExportKeyword, ...], Field(strict=False)] | None = None
     """The keywords that `__dlpack__` of its arrays takes."""
     strides: Literal["any", "permuted", "row-major"] | None = None
     """Which layouts the importer takes."""
     negative_strides: bool | None = None
     """Whether the importer takes negative strides."""
-    byte_offset: bool | None = None
-    """Whether the importer heeds the offset of the first element."""
     alignment: Annotated[int, Field(ge=1, le=4096)] | None = None
     """To how many bytes memory has to be aligned."""
     zero_d: bool | None = None

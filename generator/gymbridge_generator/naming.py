@@ -12,7 +12,6 @@ __all__ = ["RESERVED", "Names", "forward", "part", "wrapper"]
 
 RESERVED = frozenset(
     {
-        "AnyType",
         "BackendNotInstalledError",
         "Converter",
         "DlpackBackend",
@@ -33,6 +32,7 @@ RESERVED = frozenset(
         "gym",
         "overload",
         "override",
+        "types",
     }
 )
 """What the templates themselves import or bind; a test holds it to them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,13 +14,11 @@ from gymbridge_generator.output import compare
 from gymbridge_generator.plan import plan
 from gymbridge_generator.render import render
 from gymbridge_generator.schema import schema
+from tests.generator.command import RUNTIME, gymbridge
+from tests.support import REPOSITORY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-    from subprocess import CompletedProcess
-
-    Run: TypeAlias = Callable[..., CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -37,20 +35,18 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_generated_code_is_current(shipped: dict[str, str], repository: Path) -> None:
-    assert compare(shipped, repository / "generated/gymbridge") == []
+def test_generated_code_is_current(shipped: dict[str, str]) -> None:
+    assert compare(shipped, REPOSITORY / "generated/gymbridge") == []
 
 
-def test_nothing_in_the_generated_package_is_written_by_hand(
-    shipped: dict[str, str], repository: Path
-) -> None:
-    assert contents(repository / "generated/gymbridge").keys() == shipped.keys()
+def test_nothing_in_the_generated_package_is_written_by_hand(shipped: dict[str, str]) -> None:
+    assert contents(REPOSITORY / "generated/gymbridge").keys() == shipped.keys()
 
 
-def test_the_schema_is_current(repository: Path) -> None:
-    path = repository / "generator/gymbridge_generator/backends.schema.json"
+def test_the_schema_is_current() -> None:
+    path = REPOSITORY / "generator/gymbridge_generator/backends.schema.json"
     assert path.read_text(encoding="utf-8") == schema(), (
-        f"run: gymbridge schema --out {path.relative_to(repository)}"
+        f"run: gymbridge schema --out {path.relative_to(REPOSITORY)}"
     )
 
 
@@ -61,33 +57,31 @@ def test_every_template_is_used(shipped: dict[str, str]) -> None:
 
 
 @pytest.fixture
-def copied(tmp_path: Path, repository: Path) -> Path:
+def copied(tmp_path: Path) -> Path:
     """The repository without its generated package, somewhere else."""
     ignore = shutil.ignore_patterns("__pycache__")
     for name in ("generator", "templates"):
-        shutil.copytree(repository / name, tmp_path / name, ignore=ignore)
-    shutil.copy(repository / "pyproject.toml", tmp_path)
+        shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=ignore)
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_every_byte_comes_back(copied: Path, repository: Path, gymbridge: Run, seed: str) -> None:
+def test_every_byte_comes_back(copied: Path, seed: str) -> None:
     # with another hash seed, in another place, and without the packages it generates for
     done = gymbridge("generate", cwd=copied, path=[copied / "generator"], PYTHONHASHSEED=seed)
     assert done.returncode == 0, done
-    assert contents(copied / "generated/gymbridge") == contents(repository / "generated/gymbridge")
+    assert contents(copied / "generated/gymbridge") == contents(REPOSITORY / "generated/gymbridge")
 
 
-def test_templates_are_found_in_an_installed_package(
-    copied: Path, repository: Path, gymbridge: Run
-) -> None:
+def test_templates_are_found_in_an_installed_package(copied: Path) -> None:
     site = copied / "site"
     shutil.copytree(copied / "generator", site)
     shutil.move(copied / "templates", site / "gymbridge_generator/templates")
     elsewhere = copied / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "pyproject.toml").touch()
-    path = [site, repository / "generated", repository / "runtime"]
+    path = [site, REPOSITORY / "generated", RUNTIME]
     # without settings it is the installed wrappers that are checked
     done = gymbridge("check", cwd=elsewhere, path=path)
     assert done.returncode == 0, done

@@ -13,6 +13,7 @@ from gymbridge_generator.header import body_of
 from gymbridge_generator.load import parse
 from gymbridge_generator.plan import plan
 from gymbridge_generator.render import render
+from tests.support import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,13 +52,13 @@ def ruff(folder: Path, *arguments: str) -> None:
 
 
 @pytest.fixture
-def check(tmp_path: Path, repository: Path) -> Check:
+def check(tmp_path: Path) -> Check:
     def run(files: Mapping[str, str], *more: str) -> None:
         for path, text in files.items():
             target = tmp_path / "gymbridge" / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(body_of(text), encoding="utf-8")
-        config = ["--config", str(repository / "pyproject.toml")]
+        config = ["--config", str(REPOSITORY / "pyproject.toml")]
         ruff(tmp_path, "format", "--diff", *config)
         ruff(tmp_path, "check", *config, *more)
 

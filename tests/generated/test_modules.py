@@ -1,0 +1,164 @@
+"""The generated package as its users meet it."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+from importlib import import_module
+
+import pytest
+
+import gymbridge
+import gymbridge.vector
+from tests.support import require, run_python
+
+LIBRARIES = ("jax", "numpy", "torch")
+PAIRS = [(source, target) for source in LIBRARIES for target in LIBRARIES if source != target]
+HAVE_DEVICES = {"jax", "torch"}
+
+
+def wrapper(package: str, source: str, target: str) -> type:
+    name = f"{source.title()}To{target.title()}"
+    found = getattr(import_module(package), name)
+    assert isinstance(found, type)
+    assert found.__name__ == name
+    return found
+
+
+@pytest.fixture(autouse=True)
+def libraries() -> None:
+    require("jax")
+    require("torch")
+
+
+def test_there_is_a_class_for_every_ordered_pair() -> None:
+    names = {f"{source.title()}To{target.title()}" for source, target in PAIRS}
+    assert names == set(gymbridge.vector.__all__)
+    assert set(gymbridge.__all__) == names | {
+        "BackendNotInstalledError",
+        "ConversionError",
+        "CopyRequiredError",
+        "__version__",
+    }
+    for package in (gymbridge, gymbridge.vector):
+        assert set(package.__all__) <= set(dir(package))
+        for name in package.__all__:
+            assert getattr(package, name) is not None
+
+
+@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+def test_a_misspelt_name_is_an_attribute_error(package: str) -> None:
+    misspelt = "NumpyToTroch"
+    with pytest.raises(AttributeError) as caught:
+        getattr(import_module(package), misspelt)
+    assert str(caught.value) == f"module {package!r} has no attribute 'NumpyToTroch'"
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+def test_signatures(package: str, source: str, target: str) -> None:
+    expected = ["env"]
+    if target in HAVE_DEVICES:
+        expected.append("device=None")
+    expected.append("*")
+    if source in HAVE_DEVICES:
+        expected.append("env_device=None")
+    expected += ["copy=None", "float_dtype=None"]
+    shown: list[str] = []
+    keywords = False
+    for name, parameter in inspect.signature(wrapper(package, source, target)).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY and not keywords:
+            keywords = True
+            shown.append("*")
+        default = "" if parameter.default is parameter.empty else f"={parameter.default}"
+        shown.append(f"{name}{default}")
+    assert shown == expected
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_converters_of_both_directions_are_in_the_module_of_a_pair(
+    source: str, target: str
+) -> None:
+    module = import_module(f"gymbridge.{source}_to_{target}")
+    there, back = f"{source}_to_{target}", f"{target}_to_{source}"
+    assert set(module.__all__) == {wrapper("gymbridge", source, target).__name__, there, back}
+    parameters = inspect.signature(getattr(module, there)).parameters
+    device = ["device"] if target in HAVE_DEVICES else []
+    assert list(parameters) == ["value", "into", *device, "copy"]
+    assert getattr(module, there) is getattr(
+        import_module(f"gymbridge.{target}_to_{source}"), there
+    )
+
+
+def test_converters_convert() -> None:
+    import numpy as np
+    import torch
+
+    from gymbridge.numpy_to_torch import numpy_to_torch, torch_to_numpy
+
+    array = np.arange(3.0)
+    tensor = numpy_to_torch(array)
+    assert isinstance(tensor, torch.Tensor)
+    assert tensor.data_ptr() == array.ctypes.data
+    copied = numpy_to_torch(value=array, copy=True)
+    assert copied.data_ptr() != array.ctypes.data
+    there = numpy_to_torch({"a": array}, device="cpu", copy=True)
+    np.testing.assert_array_equal(torch_to_numpy(there)["a"], array)
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+def test_examples_run(package: str, source: str, target: str) -> None:
+    module = import_module(f"{package}.{source}_to_{target}")
+    results = doctest.testmod(module)
+    assert results.failed == 0
+    assert results.attempted >= 8
+
+
+def test_importing_imports_no_array_library_and_no_generator() -> None:
+    code = """
+import sys
+import gymbridge, gymbridge.vector
+dir(gymbridge), gymbridge.__all__, gymbridge.ConversionError
+unwanted = {"torch", "jax", "jinja2", "pydantic", "rich", "gymbridge_generator"}
+print(sorted(unwanted & sys.modules.keys()))
+"""
+    assert run_python(code) == "[]\n"
+
+
+def test_a_wrapper_imports_its_own_libraries_only() -> None:
+    code = """
+import sys
+import gymbridge
+gymbridge.NumpyToTorch
+print("torch" in sys.modules, "jax" in sys.modules)
+"""
+    assert run_python(code) == "True False\n"
+
+
+@pytest.mark.parametrize(
+    ("library", "title", "extra", "unaffected"),
+    [("torch", "PyTorch", "torch", "NumpyToJax"), ("jax", "JAX", "jax", "NumpyToTorch")],
+)
+@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+def test_a_missing_library_is_named_with_what_to_install(
+    package: str, library: str, title: str, extra: str, unaffected: str
+) -> None:
+    code = f"""
+import sys
+sys.modules[{library!r}] = None
+import {package} as package
+package.{unaffected}
+try:
+    package.NumpyTo{library.title()}
+except ImportError as error:
+    print(f"{{type(error).__name__}}: {{error}}")
+"""
+    assert run_python(code) == (
+        f"BackendNotInstalledError: {title} needs the module {library!r}, which is not installed; "
+        f"run: pip install 'gymbridge[{extra}]'\n"
+    )
+
+
+def test_star_import_gives_every_wrapper() -> None:
+    assert run_python("from gymbridge import *; print(NumpyToJax.__name__)") == "NumpyToJax\n"

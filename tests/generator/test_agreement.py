@@ -1,0 +1,71 @@
+"""What the generator and its templates believe of each other and of the runtime is so."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import get_args
+
+import gymbridge_runtime
+import pytest
+from gymbridge_runtime.backends.dlpack import DlpackBackend
+
+from gymbridge_generator import naming
+from gymbridge_generator.load import parse
+from gymbridge_generator.model import Dlpack, Export, Spec
+from gymbridge_generator.package_plan import RUNTIME_API
+from gymbridge_generator.plan import plan
+from gymbridge_generator.render import render
+from gymbridge_generator.resources import shipped_spec, templates
+
+
+def bound_names(tree: ast.Module) -> set[str]:
+    """Return what a module imports, or binds when an exception is caught."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+    return names
+
+
+@pytest.fixture(params=["shipped", "own"])
+def spec(request: pytest.FixtureRequest, own_spec: str) -> str:
+    return own_spec if request.param == "own" else shipped_spec().read_text(encoding="utf-8")
+
+
+def test_every_name_that_templates_bind_is_reserved(spec: str) -> None:
+    selection = parse(spec, "spec.toml")
+    own = {naming.wrapper(a, b) for a, b in selection.pairs}
+    own |= {naming.forward(a, b) for a, b in selection.pairs}
+    own |= {"require_runtime_api", "lazy_names"}  # beside wrappers only
+    own |= set(get_args(Export))
+    for pair in selection.pairs:
+        for library in pair:
+            own |= naming.Names.of(library).all() | {library.module.partition(".")[0]}
+            for statement in library.imports or ():
+                own |= bound_names(ast.parse(statement))
+    for path, text in render(plan(selection), templates(), "spec.toml").items():
+        assert bound_names(ast.parse(text)) <= own | naming.RESERVED, path
+
+
+def test_generated_code_asks_for_the_runtime_that_is_there() -> None:
+    assert RUNTIME_API == gymbridge_runtime.RUNTIME_API
+
+
+def test_a_package_passes_on_what_the_runtime_has() -> None:
+    assert set(get_args(Export)) <= set(gymbridge_runtime.__all__)
+
+
+def test_the_generic_backend_takes_every_fact_of_a_spec() -> None:
+    parameters = inspect.signature(DlpackBackend).parameters.keys()
+    always = {"name", "title", "reference", "module", "array", "mutable", "read_only", "copies_in"}
+    assert parameters == always | Dlpack.model_fields.keys()
+
+
+def test_everything_in_a_spec_has_a_default_save_what_tells_libraries_apart(own_spec: str) -> None:
+    (backend,) = parse(own_spec, "my.toml").spec.backend
+    required = [name for name, field in type(backend).model_fields.items() if field.is_required()]
+    assert required == ["name", "title", "module", "array"]
+    assert [n for n, f in Spec.model_fields.items() if f.is_required()] == ["spec_version"]
