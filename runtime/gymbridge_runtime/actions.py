@@ -134,8 +134,9 @@ class ActionRules:
     def _sequence(self, space: spaces.Sequence) -> ActionRule:
         if space.stack:
             return self._stacked(space.feature_space)
-        one = self.of(space.feature_space)
+        return self._many(self.of(space.feature_space))
 
+    def _many(self, one: ActionRule) -> ActionRule:
         def rule(action: object) -> object:
             if not is_sequence(action):
                 return self._plain(action)
@@ -153,7 +154,7 @@ class ActionRules:
             space, (spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
         ):
             return self._array(space, batch=True)
-        return self._plain
+        return self._many(self.of(space))  # what has no batch is stacked as a tuple of samples
 
     def _graph(self, space: spaces.Graph) -> ActionRule:
         nodes = self._stacked(space.node_space)

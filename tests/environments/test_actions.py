@@ -1,0 +1,491 @@
+"""Actions reach the environment as its own `action_space.sample()` would have been."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typing_extensions import override
+
+from gymbridge import ConversionError, CopyRequiredError
+from tests.environments.bridges import Value, bridge, same, vector_bridge
+from tests.environments.worlds import Echo, EchoVector, made
+from tests.support import LIBRARIES, Host, Library, Pair, require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# of what its own 0-d Boxes sample
+pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
+
+AGENTS = [Pair("numpy", "torch"), Pair("numpy", "jax")]
+
+
+@pytest.fixture(params=AGENTS, ids=repr)
+def pair(request: pytest.FixtureRequest) -> Pair:
+    """A NumPy environment, and the agents that are to be understood."""
+    found: Pair = request.param
+    found.require()
+    return found
+
+
+def _box(dtype: Value, *shape: int) -> spaces.Box:
+    low = 0 if np.dtype(dtype).kind == "u" else -4
+    return spaces.Box(low, 4, shape, dtype)
+
+
+SPACES: dict[str, spaces.Space[Any]] = {
+    **{
+        f"Box of {np.dtype(dtype)}": _box(dtype, 2, 3)
+        for dtype in (
+            *("float16", "float32", "float64"),
+            *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        )
+    },
+    "Box of float32 without bounds": spaces.Box(-np.inf, np.inf, (2,), np.float32),
+    "Box of int64 without dimensions": _box(np.int64),
+    "Box of uint8 without dimensions": _box(np.uint8),
+    "Box of float64 without dimensions": _box(np.float64),
+    "Box of float32 without dimensions or bounds": spaces.Box(-np.inf, np.inf, (), np.float32),
+    "Box of length one": _box(np.float32, 1),
+    "empty Box": _box(np.float32, 0, 2),
+    "Box with a bound for each element": spaces.Box(
+        np.array([-1, 0], np.float64), np.array([1, 5], np.float64), dtype=np.float64
+    ),
+    "Discrete": spaces.Discrete(5),
+    "Discrete with a start": spaces.Discrete(5, start=-2),
+    "Discrete of int32": spaces.Discrete(5, dtype=np.int32),
+    "Discrete of int8": spaces.Discrete(5, start=100, dtype=np.int8),
+    "MultiDiscrete": spaces.MultiDiscrete([2, 5]),
+    "MultiDiscrete of two dimensions": spaces.MultiDiscrete(np.array([[2, 3], [4, 5]])),
+    "MultiDiscrete of int32 with starts": spaces.MultiDiscrete(
+        [2, 5], dtype=np.int32, start=[-1, 3]
+    ),
+    "MultiBinary": spaces.MultiBinary(4),
+    "MultiBinary of two dimensions": spaces.MultiBinary((2, 3)),
+    "Text": spaces.Text(8),
+    "Dict": spaces.Dict(move=_box(np.float64, 2), jump=spaces.Discrete(2), say=spaces.Text(3)),
+    "Tuple": spaces.Tuple([spaces.Discrete(3), _box(np.float32, 2), spaces.MultiBinary(2)]),
+    "Sequence": spaces.Sequence(spaces.Discrete(3)),
+    "Sequence of Box": spaces.Sequence(_box(np.float64, 2)),
+    "Sequence of Text": spaces.Sequence(spaces.Text(3)),
+    "stacked Sequence": spaces.Sequence(_box(np.float64, 2), stack=True),
+    "stacked Sequence of Discrete": spaces.Sequence(spaces.Discrete(3), stack=True),
+    "stacked Sequence of Text": spaces.Sequence(spaces.Text(3), stack=True),
+    "stacked Sequence of Dict": spaces.Sequence(
+        spaces.Dict(a=spaces.Discrete(3), b=_box(np.float64, 2)), stack=True
+    ),
+    "stacked Sequence of Tuple": spaces.Sequence(
+        spaces.Tuple([spaces.MultiBinary(3), spaces.Discrete(2)]), stack=True
+    ),
+    "stacked Sequence of OneOf": spaces.Sequence(
+        spaces.OneOf([spaces.Discrete(3), _box(np.float64, 2)]), stack=True
+    ),
+    "stacked Sequence of Sequence": spaces.Sequence(
+        spaces.Sequence(spaces.Discrete(3)), stack=True
+    ),
+    "Graph": spaces.Graph(_box(np.float32, 3), spaces.Discrete(4)),
+    "Graph of numbers": spaces.Graph(spaces.Discrete(4), _box(np.float64, 2)),
+    "Graph without edges": spaces.Graph(_box(np.float64, 2), None),
+    "OneOf": spaces.OneOf([spaces.Discrete(3), _box(np.float64, 2), spaces.Text(3)]),
+    "deep nesting": spaces.Dict(
+        plan=spaces.Sequence(
+            spaces.Tuple(
+                [
+                    spaces.OneOf(
+                        [
+                            spaces.Dict(a=spaces.Discrete(3), b=spaces.MultiBinary((2, 2))),
+                            spaces.Sequence(_box(np.uint8, 2), stack=True),
+                            spaces.Graph(_box(np.float64, 1), None),
+                        ]
+                    ),
+                    spaces.Text(4),
+                ]
+            )
+        ),
+        rest=spaces.Tuple([spaces.Dict(c=spaces.Tuple([_box(np.int16)]))]),
+    ),
+}
+"""Every kind of space that Gymnasium has, and what is special about some of them."""
+
+
+@pytest.fixture(params=SPACES)
+def space(request: pytest.FixtureRequest) -> spaces.Space[Any]:
+    found = SPACES[request.param]
+    found.seed(7)
+    return found
+
+
+def _as_is(values: Host) -> Host:
+    return values
+
+
+def _preferred(values: Host) -> Host:
+    """Return ``values`` in the 32 bits that agents compute with."""
+    return values.astype({"i": np.int32, "f": np.float32}.get(values.dtype.kind, values.dtype))
+
+
+def _dressed(library: Library, tree: Value, dress: Callable[[Host], Host]) -> Value:
+    """Return ``tree`` as an agent makes it: arrays for arrays, arrays for scalars."""
+    if isinstance(tree, dict):
+        return {key: _dressed(library, value, dress) for key, value in tree.items()}
+    if isinstance(tree, spaces.GraphInstance):
+        return spaces.GraphInstance(*(_dressed(library, part, dress) for part in tree))
+    if isinstance(tree, tuple):
+        return tuple(_dressed(library, part, dress) for part in tree)
+    if isinstance(tree, (np.ndarray, np.generic)):
+        return library.make(dress(np.asarray(tree)))
+    return tree
+
+
+def _narrowed(tree: Value) -> Value:
+    """Return a sample of values that 32 bits hold as well, so that none is rounded twice."""
+    if isinstance(tree, dict):
+        return {key: _narrowed(value) for key, value in tree.items()}
+    if isinstance(tree, spaces.GraphInstance):
+        return spaces.GraphInstance(*(_narrowed(part) for part in tree))
+    if isinstance(tree, tuple):
+        return tuple(_narrowed(part) for part in tree)
+    if isinstance(tree, np.ndarray) and tree.dtype == np.float64:
+        return tree.astype(np.float32).astype(np.float64)
+    return tree
+
+
+def _received(pair: Pair, space: spaces.Space[Any], action: Value) -> Value:
+    env = Echo(space)
+    bridge(pair, env).step(action)
+    return env.received
+
+
+@pytest.mark.parametrize("dress", [_as_is, _preferred])
+def test_the_environment_receives_what_its_space_would_have_sampled(
+    pair: Pair, space: spaces.Space[Any], dress: Callable[[Host], Host]
+) -> None:
+    for _ in range(5):
+        sample = _narrowed(space.sample())
+        received = _received(pair, space, _dressed(pair.target, sample, dress))
+        same(received, sample)
+        assert space.contains(received)
+
+
+@pytest.mark.parametrize("dress", [_as_is, _preferred])
+def test_vector_environments_receive_what_their_space_would_have_sampled(
+    pair: Pair, space: spaces.Space[Any], dress: Callable[[Host], Host]
+) -> None:
+    """Spaces that cannot be batched become tuples: one action for each environment."""
+    envs = EchoVector(space)
+    agent = vector_bridge(pair, envs)
+    sample = _narrowed(envs.action_space.sample())
+    agent.step(_dressed(pair.target, sample, dress))
+    same(envs.received, sample)
+    assert envs.action_space.contains(envs.received)
+    for action in gym.vector.utils.iterate(envs.action_space, envs.received):
+        assert space.contains(action)
+
+
+def test_a_random_action_of_the_wrapper_is_of_the_agents_library_and_fits_the_space(
+    pair: Pair, space: spaces.Space[Any]
+) -> None:
+    env = Echo(space)
+    agent = bridge(pair, env)
+    action = agent.sample_action()
+    leaves = [leaf for leaf in _leaves(action) if not isinstance(leaf, str) and leaf is not None]
+    assert all(pair.target.is_array(leaf) for leaf in leaves)
+    agent.step(action)
+    assert space.contains(env.received)
+
+
+def test_random_actions_of_a_vector_wrapper_fit_the_batched_space(
+    pair: Pair, space: spaces.Space[Any]
+) -> None:
+    envs = EchoVector(space)
+    agent = vector_bridge(pair, envs)
+    agent.step(agent.sample_action())
+    assert envs.action_space.contains(envs.received)
+
+
+_FLAT = st.sampled_from([name for name in SPACES if "nesting" not in name]).map(SPACES.__getitem__)
+
+
+def _around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.dictionaries(st.text("abc", min_size=1, max_size=2), inner, min_size=1, max_size=3).map(
+            spaces.Dict
+        ),
+        st.lists(inner, min_size=1, max_size=3).map(spaces.Tuple),
+        st.lists(inner, min_size=1, max_size=3).map(spaces.OneOf),
+        st.builds(spaces.Sequence, inner, stack=st.booleans()),
+    )
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(space=st.recursive(_FLAT, _around, max_leaves=6))
+def test_any_nesting_of_spaces_is_understood(space: spaces.Space[Any]) -> None:
+    pair = AGENTS[0]
+    pair.require()
+    sample = _narrowed(space.sample())
+    received = _received(pair, space, _dressed(pair.target, sample, _preferred))
+    same(received, sample)
+    assert space.contains(received)
+
+
+def _leaves(tree: Value) -> list[Any]:
+    if isinstance(tree, dict):
+        return [leaf for value in tree.values() for leaf in _leaves(value)]
+    if isinstance(tree, tuple):
+        return [leaf for value in tree for leaf in _leaves(value)]
+    return [tree]
+
+
+# -- single numbers -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "bool"])
+def test_an_array_of_one_integer_is_a_discrete_action(
+    pair: Pair, shape: tuple[int, ...], dtype: str
+) -> None:
+    action = pair.target.make(np.ones(shape, dtype))
+    same(_received(pair, spaces.Discrete(3), action), np.int64(1))
+
+
+@pytest.mark.parametrize(
+    "action", [2, np.int32(2), np.array(2), np.array([2], np.uint8), np.uint8(2)]
+)
+def test_python_and_numpy_numbers_are_discrete_actions_too(pair: Pair, action: object) -> None:
+    same(_received(pair, spaces.Discrete(3), action), np.int64(2))
+
+
+def test_a_member_of_an_enum_of_integers_is_the_discrete_action_that_it_numbers(pair: Pair) -> None:
+    class Move(IntEnum):
+        LEFT = 0
+        RIGHT = 1
+
+    same(_received(pair, spaces.Discrete(2), Move.RIGHT), np.int64(1))
+
+
+def test_discrete_actions_can_be_keys(pair: Pair) -> None:
+    received = _received(pair, spaces.Discrete(3), pair.target.make(np.array(1)))
+    assert {1: "right"}[received] == "right"
+
+
+# -- shapes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [(), (1,), (1, 1)])
+def test_axes_of_length_one_are_added_and_dropped(pair: Pair, given: tuple[int, ...]) -> None:
+    space = spaces.Box(-1, 1, (1,))
+    same(_received(pair, space, pair.target.make(np.zeros(given, np.float32))), np.zeros(1, "f"))
+
+
+def test_a_column_of_actions_is_taken_for_a_vector_of_actions(pair: Pair) -> None:
+    envs = EchoVector(spaces.Discrete(3))
+    vector_bridge(pair, envs).step(pair.target.make(np.array([[0], [2], [1]], np.int32)))
+    same(envs.received, np.array([0, 2, 1]))
+
+
+def test_an_action_of_another_shape_is_for_the_environment_to_judge(pair: Pair) -> None:
+    received = _received(pair, spaces.Box(-1, 1, (2,)), pair.target.make(np.zeros(3, np.float32)))
+    same(received, np.zeros(3, np.float32))
+
+
+# -- what fits no rule ----------------------------------------------------------------------------
+
+
+class Compass(spaces.Space[Any]):
+    """A space of a user's own."""
+
+    def __init__(self) -> None:
+        super().__init__((2,), np.float64)
+
+    @override
+    def sample(self, mask: Any = None, probability: Any = None) -> Value:
+        return np.zeros(2)
+
+    @override
+    def contains(self, x: Value) -> bool:
+        return True
+
+
+class Tilted(spaces.Box):
+    """A subclass of a space that Gymnasium has."""
+
+
+def test_actions_of_a_custom_space_are_converted_as_they_are(pair: Pair) -> None:
+    action = {"north": pair.target.make(np.array([1, 2], np.int16)), "why": "so"}
+    same(_received(pair, Compass(), action), {"north": np.array([1, 2], np.int16), "why": "so"})
+
+
+def test_a_subclass_of_a_space_is_a_custom_space(pair: Pair) -> None:
+    space = Tilted(-1, 1, (2,), np.float64)
+    action = pair.target.make(np.array([0, 1], np.float32))
+    same(_received(pair, space, action), np.array([0, 1], np.float32))
+
+
+def test_custom_spaces_can_be_parts_of_other_spaces(pair: Pair) -> None:
+    space = spaces.Dict(own=Compass(), turn=spaces.Discrete(3))
+    action = {"own": pair.target.make(np.ones(2, np.float32)), "turn": pair.target.make(1)}
+    same(_received(pair, space, action), {"own": np.ones(2, np.float32), "turn": np.int64(1)})
+
+
+OUTSIDE: list[tuple[spaces.Space[Any], Any, Any]] = [
+    (spaces.Discrete(3), np.array([1, 2], np.int32), np.array([1, 2], np.int32)),
+    (spaces.Discrete(3), np.array(1.5, np.float32), np.array(1.5, np.float32)),
+    (spaces.Discrete(3), np.array(7, np.int32), np.int64(7)),
+    (spaces.Discrete(3, dtype=np.int8), np.array(300, np.int32), np.array(300, np.int32)),
+    (_box(np.int8, 1), np.array([300], np.int32), np.array([300], np.int32)),
+    (_box(np.int32, 2), np.array([1.5, 2], np.float32), np.array([1.5, 2], np.float32)),
+    (spaces.MultiBinary(2), {"a": np.ones(2, np.int8)}, {"a": np.ones(2, np.int8)}),
+    (spaces.Dict(a=spaces.Discrete(2)), {"b": np.ones(1, "f")}, {"b": np.ones(1, "f")}),
+    (spaces.Dict(a=spaces.Discrete(2)), np.ones(1, "f"), np.ones(1, "f")),
+    (spaces.Tuple([spaces.Discrete(2)]), (np.ones(2, "f"),) * 2, (np.ones(2, "f"),) * 2),
+    (spaces.Sequence(spaces.Discrete(2)), np.ones(2, np.int8), np.ones(2, np.int8)),
+    (spaces.OneOf([spaces.Discrete(2)]), (np.array(5, "i"), "x"), (np.array(5, "i"), "x")),
+    (spaces.OneOf([spaces.Discrete(2)]), (), ()),
+    (spaces.OneOf([spaces.Discrete(2)]), "left", "left"),
+    (spaces.Graph(spaces.Discrete(2), None), (np.ones(2, "f"),), (np.ones(2, "f"),)),
+    (spaces.Discrete(3), None, None),
+    (spaces.Discrete(3), "left", "left"),
+    (spaces.Text(3), np.ones(2, "f"), np.ones(2, "f")),
+]
+
+
+@pytest.mark.parametrize(("space", "action", "received"), OUTSIDE)
+def test_actions_outside_the_space_are_converted_and_nothing_else(
+    pair: Pair, space: spaces.Space[Any], action: Value, received: Value
+) -> None:
+    same(_received(pair, space, made(pair.target, action)), received)
+
+
+def test_an_action_that_cannot_be_converted_is_named() -> None:
+    require("torch")
+    import torch
+
+    space = spaces.Dict(a=spaces.Tuple([spaces.Discrete(2), _box(np.float32, 2)]))
+    action = {"a": (torch.tensor(1), torch.zeros(2, device="meta"))}
+    with pytest.raises(ConversionError, match=r"^action\['a'\]\[1\]: PyTorch holds no values"):
+        _received(AGENTS[0], space, action)
+
+
+# -- ownership ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind", ["Box of float32", "MultiDiscrete", "MultiBinary", "Dict", "Tuple"]
+)
+def test_an_environment_may_write_into_its_action_and_the_agent_keeps_its_own(
+    pair: Pair, kind: str
+) -> None:
+    space = SPACES[kind]
+    action = _dressed(pair.target, space.sample(), _as_is)
+    arrays = [leaf for leaf in _leaves(action) if pair.target.is_array(leaf)]
+    before = [pair.target.values(array) for array in arrays]
+    env = Echo(space)
+    bridge(pair, env).step(action)
+    for received in _leaves(env.received):
+        if isinstance(received, np.ndarray):
+            assert received.flags.writeable
+            received[...] = 77
+    for array, values in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(pair.target.values(array), values)
+
+
+def test_an_action_outside_the_space_is_the_environments_own_too(pair: Pair) -> None:
+    action = pair.target.make(np.zeros(3, np.float32))
+    env = Echo(spaces.Box(-1, 1, (2,)))
+    bridge(pair, env).step(action)
+    env.received[:] = 77
+    np.testing.assert_array_equal(pair.target.values(action), np.zeros(3))
+
+
+def test_without_copies_the_environment_sees_the_agents_memory() -> None:
+    pair = AGENTS[0]
+    pair.require()
+    env = Echo(spaces.Box(-1, 1, (2,)))
+    action = pair.target.make(np.zeros(2, np.float32))
+    bridge(pair, env, copy=False).step(action)
+    assert env.received.ctypes.data == pair.target.address(action)
+
+
+def test_without_copies_a_cast_of_an_action_is_refused() -> None:
+    pair = AGENTS[0]
+    pair.require()
+    agent = bridge(pair, Echo(spaces.Box(-1, 1, (2,), np.float64)), copy=False)
+    with pytest.raises(
+        CopyRequiredError, match=r"^action: float32 would have to be cast to float64"
+    ):
+        agent.step(pair.target.make(np.zeros(2, np.float32)))
+
+
+# -- PyTorch --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind", ["Box of float32", "Box of float64", "Box of float64 without dimensions"]
+)
+def test_a_tensor_that_requires_grad_is_detached(kind: str) -> None:
+    require("torch")
+    import torch
+
+    space = SPACES[kind]
+    sample = _narrowed(space.sample())
+    action = torch.tensor(sample, dtype=torch.float32, requires_grad=True) * 1
+    assert action.grad_fn is not None
+    same(_received(AGENTS[0], space, action), sample)
+
+
+def test_a_bfloat16_action_becomes_what_the_space_holds() -> None:
+    require("torch")
+    import torch
+
+    action = torch.tensor([0.5, -1.0], dtype=torch.bfloat16)
+    received = _received(AGENTS[0], spaces.Box(-1, 1, (2,)), action)
+    same(received, np.array([0.5, -1.0], np.float32))
+
+
+def test_what_a_policy_draws_and_its_argmax_are_actions() -> None:
+    require("torch")
+    import torch
+
+    logits = torch.zeros(3, requires_grad=True)
+    drawn = torch.multinomial(logits.softmax(0), 1)
+    for action in (drawn, logits.argmax()):
+        assert spaces.Discrete(3).contains(_received(AGENTS[0], spaces.Discrete(3), action))
+
+
+# -- environments of other libraries --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("jax", "torch"), ("jax", "numpy"), ("torch", "jax"), ("torch", "numpy")]
+)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "Box of float32",
+        "Box of float64",
+        "Discrete",
+        "MultiBinary",
+        "MultiDiscrete",
+        "Dict",
+        "Tuple",
+        "Graph",
+    ],
+)
+def test_environments_of_other_libraries_receive_their_own_arrays(
+    source: str, target: str, kind: str
+) -> None:
+    """The structure, shapes and dtypes of a sample, the arrays of the environment's library."""
+    pair = Pair(source, target)
+    pair.require()
+    space = SPACES[kind]
+    sample = _narrowed(space.sample())
+    received = _received(pair, space, _dressed(pair.target, sample, _preferred))
+    expected = _dressed(LIBRARIES[source], sample, _as_is)
+    same(received, expected)

@@ -1,0 +1,338 @@
+"""Observations, rewards, flags, infos and options of single environments."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict, defaultdict
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from tests.environments.bridges import Value, bridge, counterpart, same
+from tests.environments.worlds import Echo, Told, made
+from tests.support import LIBRARIES, Library, Pair
+
+STILL = np.zeros(2, np.float32)
+
+
+@pytest.fixture(params=["torch", "jax"])
+def pair(request: pytest.FixtureRequest) -> Pair:
+    """A NumPy environment and its agents."""
+    found = Pair("numpy", request.param)
+    found.require()
+    return found
+
+
+def _step(pair: Pair, *told: Value, **options: Value) -> Value:
+    agent = bridge(pair, Told(told), **options)
+    agent.reset()
+    return agent.step(agent.sample_action())
+
+
+# -- observations ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        spaces.Box(-1, 1, (3,), np.float32),
+        spaces.Box(-1, 1, (2, 2), np.float64),
+        spaces.Box(0, 255, (4, 4, 3), np.uint8),
+        spaces.Box(-1, 1, ()),
+        spaces.Discrete(3),
+        spaces.MultiDiscrete(np.array([[2, 3], [4, 5]])),
+        spaces.MultiBinary((2, 2)),
+        spaces.Text(5),
+        spaces.Dict(image=spaces.Box(0, 255, (2, 2), np.uint8), mission=spaces.Text(5)),
+        spaces.Tuple([spaces.Discrete(2), spaces.Box(-1, 1, (2,))]),
+        spaces.Sequence(spaces.Box(-1, 1, (2,))),
+        spaces.Sequence(spaces.Box(-1, 1, (2,)), stack=True),
+        spaces.Graph(spaces.Box(-1, 1, (2,)), spaces.Discrete(3)),
+        spaces.OneOf([spaces.Discrete(2), spaces.Box(-1, 1, (2,))]),
+    ],
+    ids=repr,
+)
+def test_observations_of_every_space_are_the_agents_arrays(
+    pair: Pair, space: spaces.Space[Any]
+) -> None:
+    bare = Echo(spaces.Discrete(2), space)
+    agent = bridge(pair, Echo(spaces.Discrete(2), space))
+    seen, wanted = [agent.reset(seed=3)[0]], []
+    seen += [agent.step(agent.sample_action())[0] for _ in range(3)]
+    wanted.append(bare.reset(seed=3)[0])
+    wanted += [bare.step(0)[0] for _ in range(3)]
+    counterpart(seen, wanted, pair.target)
+
+
+def test_a_mirrored_image_is_an_observation(pair: Pair) -> None:
+    frame = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)[..., ::-1]
+    counterpart(_step(pair, frame, 0.0, False, False, {})[0], frame, pair.target)
+
+
+def test_a_read_only_observation_stays_as_it_is() -> None:
+    pair = Pair("numpy", "torch")
+    pair.require()
+    frozen = np.arange(3.0)
+    frozen.flags.writeable = False
+    seen = _step(pair, frozen, 0.0, False, False, {})[0]
+    seen += 1
+    np.testing.assert_array_equal(frozen, np.arange(3.0))
+
+
+def test_observations_share_the_memory_of_what_a_numpy_environment_returns_to_pytorch() -> None:
+    pair = Pair("numpy", "torch")
+    pair.require()
+    fresh = np.arange(3.0)
+    seen = _step(pair, fresh, 0.0, False, False, {})[0]
+    assert pair.target.address(seen) == fresh.ctypes.data
+
+
+def test_jax_observations_do_not_change_with_the_environments_memory() -> None:
+    pair = Pair("numpy", "jax")
+    pair.require()
+    fresh = np.zeros(100_000, np.float32)
+    seen = _step(pair, fresh, 0.0, False, False, {})[0]
+    fresh[:] = 7
+    assert not pair.target.values(seen).any()
+
+
+def test_pytorch_agents_cannot_write_into_the_arrays_of_a_jax_environment() -> None:
+    pair = Pair("jax", "torch")
+    pair.require()
+    frozen = pair.source.make(np.zeros(3, np.float32))
+    seen = _step(pair, frozen, 0.0, False, False, {"same": frozen})
+    seen[0].fill_(7)
+    seen[4]["same"].fill_(7)
+    np.testing.assert_array_equal(pair.source.values(frozen), np.zeros(3))
+
+
+@pytest.mark.parametrize("name", ["float16", "float32"])
+def test_floating_observations_are_cast_to_the_dtype_asked_for_and_infos_are_not(
+    pair: Pair, name: str
+) -> None:
+    obs = {"pose": np.ones(2, np.float64), "count": np.ones(2, np.int32)}
+    got, _, _, _, info = _step(
+        pair, obs, 0.0, False, False, {"force": np.ones(2, np.float32)}, float_dtype=name
+    )
+    assert pair.target.dtype(got["pose"]) == name
+    assert pair.target.dtype(got["count"]) == "int32"
+    assert pair.target.dtype(info["force"]) == "float32"
+
+
+class Mood(IntEnum):
+    CALM = 1
+
+
+@dataclasses.dataclass
+class Contact:
+    where: Value
+    name: str
+
+
+class Pose(NamedTuple):
+    position: Value
+    label: str
+
+
+RUBBISH: dict[str, Any] = {
+    "None": None,
+    "str": "go left",
+    "np.str_": np.str_("go"),
+    "bytes": b"\0\1",
+    "bool": True,
+    "np.bool_": np.bool_(True),
+    "int": 3,
+    "time stamp": 1_790_000_000.123456,
+    "complex": 1 + 2j,
+    "enum": Mood.CALM,
+    "set": {1, 2},
+    "range": range(3),
+    "datetime": np.datetime64("2026-11-18T12:00"),
+    "array of strings": np.array(["a", "bc"]),
+    "array of dates": np.array(["2026-11-18"], "M8[D]"),
+    "structured array": np.zeros(2, [("x", "f4"), ("n", "i4")]),
+    "array of objects": np.array([None, "a", {"b": 1}, np.zeros(2, "f")], object),
+    "keys that are no strings": {1: np.zeros(2, "f"), (2, 3): "x", Mood.CALM: 1.5},
+    "empty": {"a": {}, "b": [], "c": (), "d": np.zeros((0, 2), "f")},
+    "big-endian": np.array([1, 2], ">f4"),
+    "OrderedDict": OrderedDict(a=np.ones(1, "f")),
+    "named tuple": Pose(np.ones(2, "f"), "here"),
+}
+"""What environments really put into infos, and now and then into observations."""
+
+
+@pytest.mark.parametrize("what", RUBBISH)
+def test_anything_may_be_in_an_info_and_in_an_observation(pair: Pair, what: str) -> None:
+    value = RUBBISH[what]
+    obs, _, _, _, info = _step(pair, {"o": value}, 0.0, False, False, {"i": {"j": value}})
+    if pair.target.name == "jax" and what == "time stamp":
+        value = float(np.float32(value))
+    expected = value.astype("<f4") if what == "big-endian" else value
+    counterpart(obs, {"o": expected}, pair.target)
+    counterpart(info, {"i": {"j": expected}}, pair.target)
+
+
+def test_unknown_objects_functions_and_generators_pass_as_they_are(pair: Pair) -> None:
+    things: list[Any] = [object(), iter([1]), (n for n in "ab"), len, gym, type, Ellipsis]
+    info = _step(pair, STILL, 0.0, False, False, {"things": things})[4]
+    assert all(got is thing for got, thing in zip(info["things"], things, strict=True))
+    assert next(info["things"][1]) == 1
+
+
+def test_a_defaultdict_keeps_its_factory(pair: Pair) -> None:
+    counts = defaultdict(list, a=[np.ones(1, np.float32)])
+    info = _step(pair, STILL, 0.0, False, False, {"counts": counts})[4]
+    assert type(info["counts"]) is defaultdict
+    assert info["counts"].default_factory is list
+    assert pair.target.is_array(info["counts"]["a"][0])
+
+
+def test_dataclasses_are_containers_and_the_environments_own_stays_as_it_is(pair: Pair) -> None:
+    contact = Contact(np.ones(2, np.float32), "foot")
+    info = _step(pair, STILL, 0.0, False, False, {"contact": contact})[4]
+    assert pair.target.is_array(info["contact"].where)
+    assert info["contact"].name == "foot"
+    assert type(contact.where) is np.ndarray
+
+
+# -- reward and flags -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", LIBRARIES)
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int32", "bool", "uint8"])
+def test_a_reward_of_any_library_is_a_float(
+    source: str, shape: tuple[int, ...], dtype: str
+) -> None:
+    pair = Pair(source, "torch" if source != "torch" else "jax")
+    pair.require()
+    array = pair.source.make(np.ones(shape, dtype))
+    _, reward, terminated, truncated, _ = _step(pair, STILL, array, array, array, {})
+    same((reward, terminated, truncated), (1.0, True, True))
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [1, 1.0, True, np.float32(1), np.float64(1), np.int8(1), np.bool_(True), np.uint8(1)],
+    ids=lambda reward: type(reward).__name__ + " " + type(reward).__module__,
+)
+def test_a_reward_that_is_a_number_is_a_float(pair: Pair, reward: Value) -> None:
+    _, got, terminated, truncated, _ = _step(pair, STILL, reward, reward, reward, {})
+    same((got, terminated, truncated), (1.0, True, True))
+
+
+def test_a_reward_with_a_history_and_a_bfloat16_one_are_floats() -> None:
+    pair = Pair("torch", "numpy")
+    pair.require()
+    import torch
+
+    for reward in (torch.ones((), requires_grad=True) * 2, torch.tensor(2, dtype=torch.bfloat16)):
+        same(_step(pair, torch.zeros(2), reward, False, False, {})[1], 2.0)
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [
+        np.array([1.0, -1.0]),
+        np.ones((2, 1), np.float32),
+        [1.0, 2.0],
+        {"red": 1.0, "blue": np.array([2.0, 3.0])},
+        (np.float32(1), 2.0),
+    ],
+    ids=["array", "matrix", "list", "dict", "tuple"],
+)
+def test_rewards_of_several_objectives_or_agents_are_trees(pair: Pair, reward: Value) -> None:
+    got = _step(pair, STILL, reward, False, False, {})[1]
+    counterpart(got, reward, pair.target)
+
+
+def test_flags_of_several_agents_are_trees(pair: Pair) -> None:
+    flags = {"red": True, "blue": np.array([True, False])}
+    _, _, terminated, truncated, _ = _step(pair, STILL, 0.0, flags, flags, {})
+    counterpart(terminated, flags, pair.target)
+    counterpart(truncated, flags, pair.target)
+
+
+@pytest.mark.parametrize("reward", [None, "much"])
+def test_a_reward_that_is_no_number_at_all_passes(pair: Pair, reward: Value) -> None:
+    assert _step(pair, STILL, reward, None, None, {})[1:4] == (reward, None, None)
+
+
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), -0.0, 0.1, 1e300])
+def test_a_reward_keeps_its_value(pair: Pair, reward: float) -> None:
+    for given in (reward, np.float64(reward), np.array(reward)):
+        np.testing.assert_equal(_step(pair, STILL, given, False, False, {})[1], reward)
+
+
+# -- what an environment should not do ------------------------------------------------------------
+
+
+def test_an_environment_that_returns_none_for_everything_is_passed_on(pair: Pair) -> None:
+    assert _step(pair, None, None, None, None, None) == (None,) * 5
+
+
+def test_a_step_of_too_few_values_is_an_error_of_the_environment(pair: Pair) -> None:
+    with pytest.raises(ValueError, match="not enough values to unpack"):
+        _step(pair, STILL, 0.0, False)
+
+
+def test_the_errors_of_an_environment_reach_the_agent_unchanged(pair: Pair) -> None:
+    agent = bridge(pair, gym.make("CartPole-v1"))
+    with pytest.raises(gym.error.ResetNeeded):
+        agent.step(agent.sample_action())
+
+
+# -- reset ----------------------------------------------------------------------------------------
+
+
+def test_options_are_converted_towards_the_environment_and_numbers_stay_numbers(pair: Pair) -> None:
+    env = Echo(spaces.Discrete(2))
+    given = {"start": pair.target.make(np.ones(2, np.float32)), "level": 3, "name": "x", "p": 0.5}
+    bridge(pair, env).reset(options=given)
+    same(env.options, {"start": np.ones(2, np.float32), "level": 3, "name": "x", "p": 0.5})
+    assert pair.target.is_array(given["start"])
+
+
+def test_the_agents_options_are_safe_from_the_environment(pair: Pair) -> None:
+    env = Echo(spaces.Discrete(2))
+    start = pair.target.make(np.ones(2, np.float32))
+    bridge(pair, env).reset(options={"start": start})
+    env.options["start"][:] = 7
+    np.testing.assert_array_equal(pair.target.values(start), np.ones(2))
+
+
+def test_without_options_the_environment_is_told_of_none(pair: Pair) -> None:
+    env = Echo(spaces.Discrete(2))
+    bridge(pair, env).reset()
+    assert env.options is None
+
+
+def test_the_same_seed_gives_the_same_episode(pair: Pair) -> None:
+    agent = bridge(pair, gym.make("CartPole-v1"))
+    same(agent.reset(seed=5), agent.reset(seed=5))
+
+
+# -- all pairs ------------------------------------------------------------------------------------
+
+
+def test_every_pair_of_libraries_passes_observations_and_infos(pair_of_any: Pair) -> None:
+    pair = pair_of_any
+    bare = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": (np.ones((), np.int32), "text")}
+    told = made(pair.source, bare)
+    obs, reward, terminated, truncated, info = _step(
+        pair, told, pair.source.make(np.float32(0.5)), False, True, {"x": told, "y": None}
+    )
+    counterpart(obs, bare, pair.target)
+    counterpart(info, {"x": bare, "y": None}, pair.target)
+    same((reward, terminated, truncated), (0.5, False, True))
+
+
+def test_infos_of_other_libraries_than_the_environments_own_are_converted(library: Library) -> None:
+    pair = Pair("numpy", "torch" if library.name != "torch" else "jax")
+    pair.require()
+    told = {"x": library.make(np.ones(2, np.float32))}
+    counterpart(_step(pair, STILL, 0.0, False, False, told)[4], {"x": np.ones(2, "f")}, pair.target)
