@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tests.environments.bridges import Value
     from tests.support import Library
 
-__all__ = ["Echo", "EchoVector", "Told", "made"]
+__all__ = ["Colour", "Countdown", "Echo", "EchoVector", "Told", "made"]
 
 
 class Echo(gym.Env[Any, Any]):
@@ -121,3 +122,59 @@ def made(library: Library, tree: Value) -> Value:
     if isinstance(tree, (tuple, list)):
         return type(tree)(made(library, value) for value in tree)
     return library.make(tree) if isinstance(tree, (np.ndarray, np.generic)) else tree
+
+
+class Countdown(gym.Env[Any, Any]):
+    """Ends after `length` steps, and tells everything that infos have been seen to hold."""
+
+    def __init__(self, length: int, *, structured: bool = False) -> None:
+        self.action_space = spaces.Discrete(2)
+        box = spaces.Box(-100, 100, (2,), np.float32)
+        self.observation_space: spaces.Space[Any] = (
+            spaces.Dict(pose=box, mission=spaces.Text(20), n=spaces.Discrete(100))
+            if structured
+            else box
+        )
+        self._structured = structured
+        self._length = length
+        self._left = length
+
+    def _seen(self) -> Value:
+        pose = np.array([self._left, self._length], np.float32)
+        if not self._structured:
+            return pose
+        return {"pose": pose, "mission": f"left{self._left}", "n": np.int64(self._left)}
+
+    def _told(self) -> dict[str, Any]:
+        return {
+            "left": self._left,
+            "time": 1_790_000_000.5 + self._left,
+            "odd": bool(self._left % 2),
+            "scalar": np.float32(self._left),
+            "array": np.full(3, self._left, np.float64),
+            "text": f"left {self._left}",
+            "numpy text": np.str_("left"),
+            "nothing": None,
+            "colour": Colour.RED,
+            "ragged": [np.zeros(self._left), "x"],
+            "words": np.array(["a", "bb"]),
+            "below": {"x": np.ones(2, np.int32), "deeper": {"y": "z"}},
+            **({"sometimes": np.ones(2, np.float32)} if self._left == 1 else {}),
+        }
+
+    @override
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._left = self._length if seed is None else self._length + seed % 2
+        return self._seen(), self._told()
+
+    @override
+    def step(self, action: Value) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self._left -= 1
+        return self._seen(), float(self._left), self._left <= 0, False, self._told()
+
+
+class Colour(IntEnum):
+    RED = 1
