@@ -20,12 +20,20 @@ _EXTRA = ("jinja2", "pydantic", "rich")
 """What `gymbridge[generator]` installs."""
 
 
+class _Options(argparse.Namespace):
+    """What was given on the command line."""
+
+    command: str = ""
+    spec: Path | None = None
+    out: Path | None = None
+    force: bool = False
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status: 0, 1 for drift, 2 for an error."""
-    options = _parser().parse_args(arguments)
-    run: Callable[[argparse.Namespace], int] = options.run
+    options = _parser().parse_args(arguments, _Options())
     try:
-        return run(options)
+        return _COMMANDS[options.command](options)
     except ModuleNotFoundError as error:
         if error.name not in _EXTRA:
             raise
@@ -48,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Options left out are read from [tool.gymbridge] of the nearest pyproject.toml.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True
+    )
 
     spec, out = argparse.ArgumentParser(add_help=False), argparse.ArgumentParser(add_help=False)
     spec.add_argument("--spec", type=Path, metavar="FILE", help="the spec (default: gymbridge's)")
@@ -59,13 +69,10 @@ def _parser() -> argparse.ArgumentParser:
 
     generate = command("generate", "write the wrappers of a spec", spec, out)
     generate.add_argument("--force", action="store_true", help="give up what was edited by hand")
-    generate.set_defaults(run=_generate)
-    check = command("check", "tell what differs from the spec, and how", spec, out)
-    check.set_defaults(run=_check)
-    command("list", "show the wrappers of a spec", spec).set_defaults(run=_list)
+    command("check", "tell what differs from the spec, and how", spec, out)
+    command("list", "show the wrappers of a spec", spec)
     schema = command("schema", "print the JSON Schema of specs")
     schema.add_argument("--out", type=Path, metavar="FILE", help="write it to a file")
-    schema.set_defaults(run=_schema)
     return parser
 
 
@@ -73,7 +80,13 @@ class _Version(argparse.Action):
     """Import the version only when it is asked for: the runtime imports Gymnasium."""
 
     @override
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
         from gymbridge_runtime import __version__
 
         print(f"gymbridge {__version__}")
@@ -83,25 +96,33 @@ class _Version(argparse.Action):
 # The commands need gymbridge[generator]; asking for help does not.
 
 
-def _generate(options: argparse.Namespace) -> int:
+def _generate(options: _Options) -> int:
     from gymbridge_generator.commands import generate
 
     return generate(options.spec, options.out, force=options.force)
 
 
-def _check(options: argparse.Namespace) -> int:
+def _check(options: _Options) -> int:
     from gymbridge_generator.commands import check
 
     return check(options.spec, options.out)
 
 
-def _list(options: argparse.Namespace) -> int:
+def _list(options: _Options) -> int:
     from gymbridge_generator.commands import list_wrappers
 
     return list_wrappers(options.spec)
 
 
-def _schema(options: argparse.Namespace) -> int:
+def _schema(options: _Options) -> int:
     from gymbridge_generator.commands import write_schema
 
     return write_schema(options.out)
+
+
+_COMMANDS: dict[str, Callable[[_Options], int]] = {
+    "generate": _generate,
+    "check": _check,
+    "list": _list,
+    "schema": _schema,
+}

@@ -66,8 +66,14 @@ def _check_names(backend: Backend) -> Iterator[tuple[str, str]]:
         if name in names | naming.RESERVED:
             yield "imports", f"{statement!r} binds {name!r}, which generated code does; use 'as'"
         bound.add(name)
-    for key in ("annotation", "leaf", "action", "device", "dtype"):
-        expression: str | None = getattr(backend, key)
+    expressions = {
+        "annotation": backend.annotation,
+        "leaf": backend.leaf,
+        "action": backend.action,
+        "device": backend.device,
+        "dtype": backend.dtype,
+    }
+    for key, expression in expressions.items():
         if expression:
             for name in sorted(free_names(expression) - bound):
                 yield key, f"{name!r} is bound by none of the imports; add one that binds it"

@@ -64,8 +64,8 @@ class LibraryPlan:
             library_imports=_indented(import_block(library), deep),
             missing=fold(
                 "raise BackendNotInstalledError.explain(",
-                [f'"{backend.title}"', f'"{install}"', "error"],
-                ") from error",
+                [f'"{backend.title}"', f'"{install}"', "_error"],
+                ") from _error",
                 indent=deep,
             ),
             module=backend.module,

@@ -5,7 +5,7 @@ The descriptions are what a reader of the JSON Schema sees, and what an error sa
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
@@ -25,18 +25,23 @@ BackendName: TypeAlias = Annotated[str, AfterValidator(words.backend_name)]
 Dotted: TypeAlias = Annotated[str, AfterValidator(words.dotted_name)]
 Type: TypeAlias = Annotated[str, AfterValidator(expressions.type_expression)]
 
+
+def _kind_of_pairs(value: object) -> str:
+    return "(text)" if isinstance(value, str) else "(array)"
+
+
 # TOML has arrays and no tuples: they are taken here, though the model is strict
 Names: TypeAlias = Annotated[tuple[BackendName, ...], Field(strict=False)]
 PairNames: TypeAlias = Annotated[tuple[BackendName, BackendName], Field(strict=False)]
 Pairs: TypeAlias = Annotated[
     Annotated[Literal["all"], Tag("(text)")]
     | Annotated[tuple[PairNames, ...], Field(strict=False), Tag("(array)")],
-    Discriminator(lambda value: "(text)" if isinstance(value, str) else "(array)"),
+    Discriminator(_kind_of_pairs),
 ]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True
     )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
@@ -26,9 +25,9 @@ RESERVED = frozenset(
         "TypeVar",
         "VectorBridge",
         "VectorEnv",
+        "_error",
         "annotations",
         "cast",
-        "error",
         "gym",
         "overload",
         "override",
@@ -38,8 +37,7 @@ RESERVED = frozenset(
 """What the templates themselves import or bind; a test holds it to them."""
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """What the module of one library defines; empty where the library has no such thing."""
 
     constant: str
@@ -54,7 +52,7 @@ class Names:
     act: str
     env_obs: str
     env_act: str
-    index: str
+    subscript: str
 
     @classmethod
     def of(cls, backend: Backend) -> Names:
@@ -73,12 +71,12 @@ class Names:
             act=f"{prefix}ActT",
             env_obs=f"{prefix}EnvObsT",
             env_act=f"{prefix}EnvActT",
-            index="" if backend.typed else f"{prefix}Index",
+            subscript="" if backend.typed else f"{prefix}Index",
         )
 
     def all(self) -> set[str]:
         """Return every name there is."""
-        return {str(getattr(self, field.name)) for field in fields(self)} - {""}
+        return {*self} - {""}
 
     def public(self) -> set[str]:
         """Return the names that other modules may use."""

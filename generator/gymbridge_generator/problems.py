@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias, get_args
 
 from pydantic import BaseModel
 
+from gymbridge_generator.toml import is_array
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -67,7 +69,8 @@ def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str
 
 def _follows(detail: ErrorDetails) -> bool:
     """Tell whether an array is only too short without the items that are wrong themselves."""
-    return detail["type"] == "too_short" and len(detail["input"]) > 0
+    given: object = detail["input"]
+    return detail["type"] == "too_short" and is_array(given) and bool(given)
 
 
 def _description(model: type[BaseModel], path: KeyPath) -> str:
@@ -93,4 +96,5 @@ def _models(annotation: object) -> list[type[BaseModel]]:
     """Return the models named anywhere in a type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [found for part in get_args(annotation) for found in _models(part)]
+    parts: tuple[object, ...] = get_args(annotation)
+    return [found for part in parts for found in _models(part)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Undefined
+from jinja2.meta import find_referenced_templates
 
 from gymbridge_generator.header import with_header
 
@@ -36,7 +36,7 @@ def render(pages: Iterable[Page], templates: Mapping[str, str], spec: str) -> di
     for page in pages:
         body = environment.get_template(page.template).render(content=page.content)
         ast.parse(body, filename=page.path)
-        used = {name: templates[name] for name in _used(page.template, templates)}
+        used = {name: templates[name] for name in _used(page.template, environment, templates)}
         inputs = json.dumps([used, asdict(page.content)], sort_keys=True)
         files[page.path] = with_header(body, [spec, f"templates/{page.template}"], inputs)
     return files
@@ -64,7 +64,7 @@ def _placeable(value: object) -> str | int:
     return value
 
 
-def _used(name: str, templates: Mapping[str, str]) -> set[str]:
+def _used(name: str, environment: Environment, templates: Mapping[str, str]) -> set[str]:
     """Return the template, and those that it imports."""
-    imported = re.findall(r'{% import "(.*?)" as', templates[name])
-    return {name}.union(*(_used(other, templates) for other in imported))
+    imported = find_referenced_templates(environment.parse(templates[name]))
+    return {name}.union(*(_used(other, environment, templates) for other in imported if other))
