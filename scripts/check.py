@@ -30,7 +30,7 @@ CHECKS: dict[str, list[list[str]]] = {
     "mypy": [["mypy"]],
     "pyright": [
         ["pyright", "--pythonpath", PYTHON],
-        ["pyright", "--pythonpath", PYTHON, "--verifytypes", "gymbridge", "--ignoreexternal"],
+        ["pyright", "--verifytypes", "gymbridge", "--ignoreexternal"],
     ],
     "basedpyright": [["basedpyright", "-p", "basedpyright.json", "--pythonpath", PYTHON]],
     "pyrefly": [["pyrefly", "check", "--min-severity=warn", "--python-interpreter-path", PYTHON]],
@@ -41,8 +41,12 @@ GROUPS = {"types": ("mypy", "pyright", "basedpyright", "pyrefly", "ty")}
 
 def run(module: str, *arguments: str, root: Path = ROOT, output: int | None = None) -> bool:
     """Tell whether a command succeeds in ``root``, where the sources need not be installed."""
-    paths = [str(root / source) for source in SOURCES]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(str(root / source) for source in SOURCES),
+        # where `pyright --verifytypes`, which does not take --pythonpath, looks for libraries
+        "VIRTUAL_ENV": sys.prefix,
+        "PATH": os.pathsep.join([str(Path(PYTHON).parent), os.environ.get("PATH", "")]),
+    }
     command = [PYTHON, "-m", module, *arguments]
     done = subprocess.run(command, cwd=root, env=environment, stdout=output, check=False)
     return done.returncode == 0
