@@ -10,6 +10,7 @@ short stretches of play. They play in one loop, `train`, which knows of neither 
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -67,11 +68,13 @@ class Play(NamedTuple, Generic[ArrayT]):
 class Agent(Protocol[ArrayT]):
     """Acts and learns in the arrays of its own library."""
 
+    @abstractmethod
     def act(self, observations: ArrayT, /) -> ArrayT:
         """Choose an action for every environment."""
 
+    @abstractmethod
     def learn(self, play: Play[ArrayT], rate: float, /) -> None:
-        """Become better by one step of gradient descent."""
+        """Become better by what happened."""
 
 
 class TorchAgent:
@@ -191,12 +194,17 @@ def improve(learner: Learner, play: Play[jax.Array], rate: float) -> Learner:
     before = jnp.take_along_axis(log_probabilities[:-1], actions, -1)[..., 0]
     future = DISCOUNT * values[1:] * ~jnp.stack(play.terminated)
     surprises = jnp.stack(play.rewards) + future - values[:-1]
-    _, advantages = jax.lax.scan(
-        lambda advantage, step: (step[0] + step[1] * advantage,) * 2,
-        jnp.zeros(ENVIRONMENTS),
-        (surprises, DISCOUNT * TRACE * ~over[1:]),
-        reverse=True,
-    )
+
+    def look_ahead(
+        advantage: jax.Array, step: tuple[jax.Array, jax.Array]
+    ) -> tuple[jax.Array, jax.Array]:
+        surprise, decay = step
+        advantage = surprise + decay * advantage
+        return advantage, advantage
+
+    decays = DISCOUNT * TRACE * ~over[1:]
+    start = jnp.zeros(ENVIRONMENTS)
+    _, advantages = jax.lax.scan(look_ahead, start, (surprises, decays), reverse=True)
     returns = advantages + values[:-1]
     advantages = (advantages - advantages.mean()) / advantages.std()
 
