@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -64,7 +65,7 @@ def run_python(code: str, **variables: str) -> str:
     roots = [REPOSITORY, *(REPOSITORY / name for name in ("generated", "generator", "runtime"))]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, roots))} | variables
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", "-c", dedent(code)],
         cwd=REPOSITORY,
         env=environment,
         capture_output=True,

@@ -1,0 +1,371 @@
+"""Who may write where: snapshots hold under attack, and nobody writes into what never changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from gymbridge_runtime import CopyRequiredError
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+
+from tests.libraries.jax import jax, jnp
+from tests.libraries.torch import torch
+from tests.runtime.layouts import LAYOUTS, SIZES, expose
+from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical, run_python
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MUTABLE = [pair for pair in PAIRS if pair.source.name != "jax"]
+INTO_JAX = [pair for pair in PAIRS if pair.target.name == "jax"]
+FROM_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
+BETWEEN_MUTABLE = [pair for pair in MUTABLE if pair.target.name != "jax"]
+
+# torch.from_dlpack ends the process at a negative stride: those are converted in another one
+SAFE = [layout for layout in LAYOUTS if layout != "negative"]
+
+# tensors have strides in whole numbers, and nothing of them is read-only
+OF_TORCH = [layout for layout in SAFE if layout not in {"within bytes", "read-only"}]
+
+
+def layouts_of(pair: Pair) -> list[str]:
+    return SAFE if pair.source.name == "numpy" else OF_TORCH
+
+
+def over(pair: Pair, array: Host) -> Array:
+    """Return an array of the pair's source over the memory of ``array``."""
+    return torch.from_numpy(array) if pair.source.name == "torch" else array
+
+
+def snapshot(pair: Pair, array: Array, how: str) -> Array:
+    """Convert in one of the ways that promise a snapshot."""
+    if how == "nothing was promised":
+        backend = load(f"gymbridge_runtime.backends.{pair.target.name}:{pair.target.name.upper()}")
+        return Converter(backend, promised_new=False)(array)
+    return pair.convert(array, copy={"copy=None": None, "copy=True": True}[how])
+
+
+def ways(pair: Pair) -> list[str]:
+    """Return the ways that promise a snapshot; into JAX all of them do."""
+    into_jax = ["copy=None"] if pair.target.name == "jax" else []
+    return [*into_jax, "copy=True", "nothing was promised"]
+
+
+@pytest.fixture
+def busy_jax() -> Iterator[None]:
+    """Keep JAX's queue busy for a while."""
+    heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda _, y: y @ y * 1e-3, x))
+    pending = heavy(jnp.ones((512, 512), jnp.float32))
+    yield
+    pending.block_until_ready()
+
+
+class TestASnapshotHoldsUnderAttack:
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize("pair", MUTABLE, ids=repr)
+    def test_when_the_source_is_overwritten_at_once(self, pair: Pair, size: int) -> None:
+        for layout in layouts_of(pair):
+            for how in ways(pair):
+                array, memory = exposed = expose(layout, size)
+                before = array.copy()
+                result = snapshot(pair, over(pair, array), how)
+                exposed.overwrite()
+                assert pair.target.is_array(result)
+                assert identical(pair.target.values(result), before), (layout, how)
+                assert not identical(array, before), (layout, memory)
+
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+    @pytest.mark.usefixtures("busy_jax")
+    def test_when_jax_is_too_busy_to_have_read_it(self, pair: Pair, size: int) -> None:
+        kept = []
+        for layout in layouts_of(pair):
+            for how in ways(pair):
+                exposed = expose(layout, size)
+                before = exposed.array.copy()
+                kept.append((snapshot(pair, over(pair, exposed.array), how), before, layout, how))
+                exposed.overwrite()
+        for result, before, layout, how in kept:
+            assert identical(pair.target.values(result), before), (layout, how)
+
+    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+    def test_when_shapes_come_again_often_enough_to_be_compiled(self, pair: Pair) -> None:
+        heavy = jax.jit(lambda x: x @ x * 1e-3)
+        pending = jnp.ones((512, 512), jnp.float32)
+        kept = []
+        for _ in range(40):
+            pending = heavy(pending)
+            exposed = expose("aligned to 64 bytes", 4096)
+            before = exposed.array.copy()
+            tree = {"a": over(pair, exposed.array), "b": over(pair, exposed.array[0])}
+            kept.append((pair.convert(tree), before))
+            exposed.overwrite()
+        for result, before in kept:
+            assert identical(pair.target.values(result["a"]), before)
+            assert identical(pair.target.values(result["b"]), before[0])
+
+    @pytest.mark.usefixtures("busy_jax")
+    def test_that_jax_alone_does_not_withstand(self) -> None:
+        identity = jax.jit(lambda x: x)
+        identity(np.zeros((2, 512), np.float32)).block_until_ready()
+        changed = 0
+        for _ in range(20):
+            pending = jnp.ones((512, 512), jnp.float32) @ jnp.ones((512, 512), jnp.float32)
+            exposed = expose("aligned to 64 bytes", 4096)
+            before = exposed.array.copy()
+            result = identity(exposed.array)
+            exposed.overwrite()
+            changed += not identical(np.array(result), before)
+            pending.block_until_ready()
+        assert changed > 0
+
+    @pytest.mark.parametrize("target", ["torch", "jax"])
+    def test_of_negative_strides(self, target: str) -> None:
+        code = f"""
+            from tests.runtime.layouts import SIZES, expose
+            from tests.support import Pair, identical
+            pair = Pair("numpy", {target!r})
+            for size in SIZES:
+                for copy in (None, True):
+                    exposed = expose("negative", size)
+                    before = exposed.array.copy()
+                    result = pair.convert({{"frame": exposed.array}}, copy=copy)["frame"]
+                    exposed.overwrite()
+                    assert identical(pair.target.values(result), before), size
+            print("held")
+        """
+        assert run_python(code) == "held\n"
+
+
+class TestWhatNeverChanges:
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize("copy", [None, True])
+    @pytest.mark.parametrize("pair", FROM_JAX, ids=repr)
+    def test_a_jax_array_cannot_be_written_through_a_result(
+        self, pair: Pair, copy: bool | None, size: int
+    ) -> None:
+        array = jnp.arange(size // 4, dtype=jnp.float32)
+        before = np.array(array)
+        result = pair.convert(array, copy=copy)
+        if pair.target.name == "numpy" and copy is None:
+            assert pair.target.address(result) == array.unsafe_buffer_pointer()
+            with pytest.raises(ValueError, match="read-only"):
+                result[...] = -1
+            with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+                result.flags.writeable = True
+        else:
+            result[...] = -1
+            assert (pair.target.values(result) == -1).all()
+        assert identical(np.array(array), before)
+
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize("copy", [None, True])
+    def test_a_read_only_numpy_array_cannot_be_written_through_a_tensor(
+        self, copy: bool | None, size: int
+    ) -> None:
+        array, memory = expose("read-only", size)
+        before = memory.copy()
+        tensor = Pair("numpy", "torch").convert(array, copy=copy)
+        tensor.fill_(-1)
+        assert (tensor == -1).all()
+        assert identical(memory, before)
+
+    def test_a_read_only_file_in_memory_can_be_converted_and_the_result_written(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "numbers"
+        path.write_bytes(np.arange(1024, dtype=np.float32).tobytes())
+        code = f"""
+            import numpy as np
+            from gymbridge.numpy_to_torch import numpy_to_torch
+            from gymbridge.numpy_to_jax import numpy_to_jax
+            file = np.memmap({str(path)!r}, np.float32, "r")
+            tensor = numpy_to_torch(file)
+            tensor += 1
+            print(tensor[:3].tolist(), numpy_to_jax(file)[:3].tolist(), file[:3].tolist())
+        """
+        assert run_python(code) == "[1.0, 2.0, 3.0] [0.0, 1.0, 2.0] [0.0, 1.0, 2.0]\n"
+
+    def test_a_view_keeps_the_values_of_a_jax_array_that_is_donated(self) -> None:
+        array = jnp.arange(1024, dtype=jnp.float32)
+        view = Pair("jax", "numpy").convert(array)
+        before = view.copy()
+        negated = jax.jit(lambda x: -x, donate_argnums=0)(array)
+        assert identical(np.array(negated), -before)
+        assert identical(view, before)
+
+    @pytest.mark.parametrize("pair", FROM_JAX, ids=repr)
+    def test_an_array_that_jax_still_computes_arrives_with_its_final_values(
+        self, pair: Pair
+    ) -> None:
+        heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 8, lambda _, y: y @ y * 1e-3, x))
+        start = jnp.full((512, 512), 2e-3, jnp.float32)
+        expected = np.array(heavy(start).block_until_ready())
+        assert identical(pair.target.values(pair.convert(heavy(start))), expected)
+
+
+class TestSharing:
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize("copy", [None, False])
+    @pytest.mark.parametrize("pair", BETWEEN_MUTABLE, ids=repr)
+    def test_writes_are_seen_on_both_sides(self, pair: Pair, copy: bool | None, size: int) -> None:
+        for layout in OF_TORCH:
+            exposed = expose(layout, size)
+            source = over(pair, exposed.array)
+            result = pair.convert(source, copy=copy)
+            assert pair.target.address(result) == pair.source.address(source), layout
+            result[0, 0] = 2000
+            assert exposed.array[0, 0] == 2000, layout
+            exposed.overwrite()
+            assert identical(pair.target.values(result), exposed.array.copy()), layout
+
+    def test_a_jax_array_is_seen_from_numpy_where_it_is(self) -> None:
+        array = jnp.arange(1024.0)
+        for copy in (None, False):
+            view = Pair("jax", "numpy").convert(array, copy=copy)
+            assert LIBRARIES["numpy"].address(view) == array.unsafe_buffer_pointer()
+
+    @pytest.mark.parametrize("pair", BETWEEN_MUTABLE, ids=repr)
+    def test_keeps_the_memory_alive(self, pair: Pair) -> None:
+        result = pair.convert(pair.source.make(np.full(1 << 20, 3.0)))
+        churn = [np.full(1 << 20, 5.0) for _ in range(8)]
+        assert (pair.target.values(result) == 3.0).all()
+        assert len(churn) == 8
+
+    def test_a_tensor_that_requires_grad_is_shared_without_its_history(self) -> None:
+        leaf = torch.ones(3, requires_grad=True)
+        for tensor in (leaf, leaf * 2, torch.nn.Parameter(torch.ones(3))):
+            array = Pair("torch", "numpy").convert(tensor, copy=False)
+            assert LIBRARIES["numpy"].address(array) == tensor.data_ptr()
+
+
+REFUSED = {
+    "numpy_to_jax": (SAFE, "JAX arrays never change, and this memory may"),
+    "torch_to_jax": (OF_TORCH, "JAX arrays never change, and this memory may"),
+    "numpy_to_torch": (
+        ["read-only"],
+        "PyTorch would write through to memory that is read-only",
+    ),
+}
+
+
+class TestNeverCopy:
+    @pytest.mark.parametrize("name", REFUSED)
+    def test_names_the_leaf_and_why_memory_cannot_be_shared(self, name: str) -> None:
+        pair = next(pair for pair in PAIRS if pair.name == name)
+        layouts, reason = REFUSED[name]
+        for layout in layouts:
+            exposed = expose(layout, 4096)
+            with pytest.raises(CopyRequiredError) as caught:
+                pair.convert({"goal": [over(pair, exposed.array)]}, copy=False)
+            message = str(caught.value)
+            assert message.startswith(f"value['goal'][0]: {reason} ("), layout
+            assert message.endswith("); allow copies: copy=None or copy=True"), layout
+
+    @pytest.mark.parametrize("layout", ["within bytes", "negative"])
+    def test_names_the_strides_that_a_tensor_cannot_have(self, layout: str) -> None:
+        code = f"""
+            from gymbridge import CopyRequiredError
+            from gymbridge.numpy_to_torch import numpy_to_torch
+            from tests.runtime.layouts import expose
+            array = expose({layout!r}, 48).array
+            try:
+                numpy_to_torch(array, copy=False)
+            except CopyRequiredError as error:
+                print(error.problem)
+        """
+        strides = {"within bytes": "(6,)", "negative": "(-24, -4)"}[layout]
+        assert run_python(code) == f"PyTorch does not take memory with the strides {strides}\n"
+
+    def test_refuses_to_let_pytorch_write_into_a_jax_array(self) -> None:
+        with pytest.raises(CopyRequiredError, match="would write through to memory that is read"):
+            Pair("jax", "torch").convert(jnp.ones(3), copy=False)
+
+    def test_refuses_tensors_whose_values_are_not_what_their_memory_says(self) -> None:
+        conjugate = torch.ones(2, dtype=torch.complex64).conj()
+        for tensor in (conjugate, conjugate.imag):
+            with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
+                Pair("torch", "numpy").convert(tensor, copy=False)
+
+    def test_refuses_a_cast(self) -> None:
+        numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
+        with pytest.raises(CopyRequiredError, match="float32 would have to be cast to float64"):
+            Converter(numpy, copy=False, float_dtype="float64")(torch.ones(3))
+        with pytest.raises(CopyRequiredError, match=">f4 would have to be cast to float32"):
+            Pair("numpy", "torch").convert(np.ones(3, ">f4"), copy=False)
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_makes_arrays_of_numbers_which_have_no_memory_to_share(self, pair: Pair) -> None:
+        result = pair.convert({"steps": 3, "gain": np.float32(0.5)}, copy=False)
+        assert pair.target.is_array(result["steps"])
+        assert pair.target.values(result["gain"]) == np.float32(0.5)
+
+
+class TestAlwaysCopy:
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_gives_memory_of_its_own_that_is_writable_where_arrays_are(
+        self, pair: Pair, size: int
+    ) -> None:
+        source = pair.source.make(np.arange(size // 4, dtype=np.float32))
+        result = pair.convert(source, copy=True)
+        assert pair.target.address(result) != pair.source.address(source)
+        assert identical(pair.target.values(result), pair.source.values(source))
+        if pair.target.name != "jax":
+            result[...] = -1
+            assert (pair.target.values(result) == -1).all()
+
+    @pytest.mark.parametrize("text", [np.array(["a", "b"]), np.array([b"a"]), np.zeros(2, "i4,f4")])
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_copies_arrays_that_hold_no_numbers_too(self, pair: Pair, text: Host) -> None:
+        result = pair.convert(text, copy=True)
+        assert result is not text
+        assert not np.shares_memory(result, text)
+        assert identical(result, text)
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_copies_masked_arrays_with_their_mask(self, pair: Pair) -> None:
+        masked = np.ma.masked_array([1.0, 2.0], mask=[True, False])
+        result = pair.convert(masked, copy=True)
+        masked[1] = np.ma.masked
+        masked.data[:] = 0
+        assert result.mask.tolist() == [True, False]
+        assert result.data.tolist() == [1.0, 2.0]
+
+
+class TestArraysThatAreThereAlready:
+    def test_are_returned_themselves(self, pair: Pair) -> None:
+        own = pair.target.make(np.arange(3, dtype=np.float32))
+        for copy in (None, False):
+            assert pair.convert({"a": own}, copy=copy)["a"] is own
+
+    def test_are_copied_when_every_array_is_to_be(self, pair: Pair) -> None:
+        own = pair.target.make(np.arange(3, dtype=np.float32))
+        result = pair.convert(own, copy=True)
+        assert pair.target.is_array(result)
+        assert pair.target.address(result) != pair.target.address(own)
+        assert identical(pair.target.values(result), pair.target.values(own))
+
+    def test_are_copied_where_nothing_was_promised_unless_they_never_change(
+        self, pair: Pair
+    ) -> None:
+        own = pair.target.make(np.arange(3, dtype=np.float32))
+        result = snapshot(pair, own, "nothing was promised")
+        assert (result is own) is (pair.target.name == "jax")
+        assert identical(pair.target.values(result), pair.target.values(own))
+
+    def test_stay_read_only_if_they_are(self) -> None:
+        own = np.ones(3)
+        own.flags.writeable = False
+        assert Pair("torch", "numpy").convert(own) is own
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_what_an_environment_receives_is_writable_where_arrays_are(pair: Pair) -> None:
+    result = snapshot(pair, pair.source.make(np.ones(3, np.float32)), "nothing was promised")
+    if pair.target.name != "jax":
+        result[...] = 2
+    assert pair.target.values(result).tolist() == [2 - (pair.target.name == "jax")] * 3
