@@ -1,0 +1,1 @@
+"""The benchmark: what conversions cost, by hand, with gymbridge and with Gymnasium."""

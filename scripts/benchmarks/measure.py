@@ -1,0 +1,115 @@
+"""The measuring: short rounds of every call in turn, in one process, and what is made of them."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from .contest import Contest
+
+__all__ = ["Budget", "Figures", "Measurement", "measure"]
+
+WARM_UP = 40  # calls; JAX signatures that come again are compiled by then
+GROUPS = 5
+
+
+class Budget(NamedTuple):
+    """How long to measure one contest."""
+
+    seconds: float
+    round_seconds: float
+    """What a round of one call should take: short, so that some rounds are undisturbed."""
+    rounds: int = 2 * GROUPS
+    """At least so many, whatever they take."""
+
+
+class Figures(NamedTuple):
+    """Seconds of one call of each column, in a group of rounds."""
+
+    times: dict[str, float]
+
+    def overhead(self, column: str) -> float | None:
+        """What a call costs beyond the bare one."""
+        if column not in self.times:
+            return None
+        return self.times[column] - self.times.get("bare", 0)
+
+    def ratio(self, one: str, other: str) -> float | None:
+        """How many times the overhead of ``other`` the overhead of ``one`` is."""
+        above, below = self.overhead(one), self.overhead(other)
+        return above / below if above is not None and below else None
+
+
+class Measurement(NamedTuple):
+    """Figures from all rounds, and from several groups of them to tell how far to trust those."""
+
+    figures: Figures
+    groups: list[Figures]
+    rounds: int
+
+    def spread(self, one: str, other: str) -> tuple[float, float] | None:
+        """Return the least and the greatest ratio in the groups."""
+        ratios = [ratio for group in self.groups if (ratio := group.ratio(one, other)) is not None]
+        return (min(ratios), max(ratios)) if ratios else None
+
+
+def measure(contest: Contest, budget: Budget) -> Measurement:
+    """Time the calls of ``contest``; the best of many rounds is the one least disturbed."""
+    with _no_collection():
+        calls = _calls_of_a_round(contest, budget)
+        rounds: dict[str, list[float]] = {column: [] for column in contest.calls}
+        order = list(contest.calls)
+        end = perf_counter_ns() + budget.seconds * 1e9
+        while perf_counter_ns() < end or len(rounds[order[0]]) < budget.rounds:
+            for column in order:
+                rounds[column].append(_time(contest, column, calls))
+            order.append(order.pop(0))  # so that nobody always comes after the same other
+    count = min(map(len, rounds.values()))
+    groups = [_best(rounds, slice(start, count, GROUPS)) for start in range(GROUPS)]
+    return Measurement(_best(rounds, slice(count)), groups, count)
+
+
+def _best(rounds: Mapping[str, Sequence[float]], which: slice) -> Figures:
+    return Figures({column: min(times[which]) for column, times in rounds.items()})
+
+
+def _calls_of_a_round(contest: Contest, budget: Budget) -> int:
+    """Warm up, and return how many calls fill a round."""
+    for column in contest.calls:
+        for _ in range(-(-WARM_UP // contest.most)):
+            _time(contest, column, min(WARM_UP, contest.most))
+    column = "floor" if "floor" in contest.calls else "gymbridge"
+    once = _time(contest, column, min(10, contest.most))
+    return max(1, min(contest.most, round(budget.round_seconds / once)))
+
+
+def _time(contest: Contest, column: str, calls: int) -> float:
+    """Return the seconds that one call takes in a round of ``calls``."""
+    call = contest.calls[column]
+    arguments = contest.prepare(column, calls)
+    result: object = None
+    start = perf_counter_ns()
+    for argument in arguments:
+        result = call(argument)
+    seconds = (perf_counter_ns() - start) / calls / 1e9
+    for leaf in jax.tree.leaves(result):
+        if isinstance(leaf, jax.Array):
+            leaf.block_until_ready()  # or the next round would have to wait for it
+    return seconds
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

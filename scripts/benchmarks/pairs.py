@@ -1,0 +1,75 @@
+"""The ordered pairs of libraries, and who converts between them."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from itertools import permutations
+from typing import TYPE_CHECKING, NamedTuple
+
+import gymnasium as gym
+import jax.numpy as jnp
+import numpy as np
+import torch
+from gymnasium.wrappers import array_conversion as gymnasiums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from gymbridge_runtime.types import AnyType
+
+__all__ = ["PAIRS", "Pair"]
+
+TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX"}
+NAMESPACES: dict[str, ModuleType] = {"numpy": np, "torch": torch, "jax": jnp}
+
+
+class Pair(NamedTuple):
+    """From the library of an environment to the library of its agent."""
+
+    source: str
+    target: str
+
+    @property
+    def name(self) -> str:
+        """The name of the converter: ``numpy_to_torch``."""
+        return f"{self.source}_to_{self.target}"
+
+    @property
+    def title(self) -> str:
+        """How people call it: ``NumPy → PyTorch``."""
+        return f"{TITLES[self.source]} → {TITLES[self.target]}"
+
+    @property
+    def class_name(self) -> str:
+        """The name of the wrapper: ``NumpyToTorch``."""
+        return f"{self.source.title()}To{self.target.title()}"
+
+    def converter(self) -> Callable[..., object]:
+        """Return gymbridge's function."""
+        convert: Callable[..., object] = getattr(import_module(f"gymbridge.{self.name}"), self.name)
+        return convert
+
+    def gymnasiums_converter(self) -> Callable[..., object]:
+        """Return Gymnasium's function, made as Gymnasium makes its own."""
+        namespace = gymnasiums.module_namespace(NAMESPACES[self.target])
+        return partial(gymnasiums.array_conversion, xp=namespace)
+
+    def wrapper(self, env: AnyType) -> AnyType:
+        """Wrap one environment, or a vector of them, with gymbridge."""
+        package = "gymbridge.vector" if isinstance(env, gym.vector.VectorEnv) else "gymbridge"
+        return getattr(import_module(package), self.class_name)(env)
+
+    def gymnasiums_wrapper(self, env: AnyType) -> AnyType:
+        """Wrap with Gymnasium: by the class for this pair, or by the general one."""
+        vector = isinstance(env, gym.vector.VectorEnv)
+        package: AnyType = gym.wrappers.vector if vector else gym.wrappers
+        if self.class_name in package.__all__:
+            return getattr(package, self.class_name)(env)
+        general = import_module(f"{package.__name__}.array_conversion").ArrayConversion
+        return general(env, env_xp=NAMESPACES[self.source], target_xp=NAMESPACES[self.target])
+
+
+PAIRS = {pair.name: pair for pair in (Pair(*two) for two in permutations(TITLES, 2))}
+"""All of them, by name."""
