@@ -135,7 +135,7 @@ class _Torch(Library):
         import torch
 
         host = np.array(values, order="C")
-        if host.dtype.kind != "V":
+        if hasattr(np, host.dtype.name):
             return torch.from_numpy(host)
         return torch.from_numpy(host.view(f"u{host.itemsize}")).view(
             getattr(torch, host.dtype.name)

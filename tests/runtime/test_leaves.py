@@ -1,0 +1,660 @@
+"""What becomes of every kind of leaf: nothing crashes, and nothing is lost without a word."""
+
+from __future__ import annotations
+
+import array as array_module
+import ctypes
+import decimal
+import enum
+import fractions
+from typing import TYPE_CHECKING, TypeAlias
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch.masked
+from gymbridge_runtime import ConversionError
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+from numpy.lib.stride_tricks import as_strided
+
+from tests.libraries.jax import jax, jnp
+from tests.libraries.strict import strict
+from tests.libraries.torch import torch
+from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NUMPY_TO_TORCH = Pair("numpy", "torch")
+NUMPY_TO_JAX = Pair("numpy", "jax")
+TORCH_TO_NUMPY = Pair("torch", "numpy")
+TORCH_TO_JAX = Pair("torch", "jax")
+JAX_TO_NUMPY = Pair("jax", "numpy")
+JAX_TO_TORCH = Pair("jax", "torch")
+OUT_OF_NUMPY = [NUMPY_TO_TORCH, NUMPY_TO_JAX]
+OUT_OF_TORCH = [TORCH_TO_NUMPY, TORCH_TO_JAX]
+OUT_OF_JAX = [JAX_TO_NUMPY, JAX_TO_TORCH]
+
+Into: TypeAlias = "Callable[[object], Array]"
+
+COMMON = (
+    *("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32"),
+    *("float16", "float32", "complex64"),
+    *("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+    "float8_e8m0fnu",
+)
+"""The dtypes that all three libraries have, whatever their settings."""
+
+ONLY_IN_JAX = {
+    *("int2", "int4", "uint2", "uint4"),
+    *("float4_e2m1fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"),
+}
+
+WIDE = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
+"""What becomes of the others in JAX as long as x64 is off."""
+
+SHAPES = [(), (1,), (0,), (3,), (2, 3), (0, 4), (2, 0, 3), (1, 2, 3, 4, 5)]
+
+
+def dtype_of(name: str) -> np.dtype[np.generic]:
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def numbers(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Host:
+    """Return numbers that differ, and that every dtype can hold."""
+    count = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    return (2.0 ** (count % 5)).astype(dtype) if dtype != np.bool_ else count % 2 == 0
+
+
+class TestArrays:
+    @pytest.mark.parametrize("name", COMMON)
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_keep_dtype_shape_and_every_bit(self, pair: Pair, name: str) -> None:
+        for shape in SHAPES:
+            values = numbers(shape, dtype_of(name))
+            for copy in (None, True):
+                result = pair.convert(pair.source.make(values), copy=copy)
+                assert pair.target.is_array(result)
+                assert pair.target.dtype(result) == name
+                assert identical(pair.target.values(result), values), shape
+
+    @pytest.mark.parametrize("name", WIDE)
+    @pytest.mark.parametrize("pair", [NUMPY_TO_TORCH, TORCH_TO_NUMPY], ids=repr)
+    def test_of_64_bits_keep_them_between_numpy_and_pytorch(self, pair: Pair, name: str) -> None:
+        for shape in SHAPES:
+            values = numbers(shape, dtype_of(name))
+            result = pair.convert(pair.source.make(values))
+            assert identical(pair.target.values(result), values), shape
+
+    @pytest.mark.parametrize("name", WIDE)
+    @pytest.mark.parametrize("pair", [NUMPY_TO_JAX, TORCH_TO_JAX], ids=repr)
+    def test_of_64_bits_are_narrowed_by_jax_with_x64_off(self, pair: Pair, name: str) -> None:
+        for shape in SHAPES:
+            values = numbers(shape, dtype_of(name))
+            result = pair.convert(pair.source.make(values))
+            assert identical(pair.target.values(result), values.astype(WIDE[name])), shape
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_keep_infinities_nans_and_the_sign_of_zero(self, pair: Pair) -> None:
+        values = np.array([np.inf, -np.inf, np.nan, -0.0, 1e-45], np.float32)
+        result = pair.convert(pair.source.make(values))
+        assert identical(pair.target.values(result), values)
+
+    @pytest.mark.parametrize("typecode", sorted(set(np.typecodes["AllInteger"])))
+    @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
+    def test_of_every_integer_type_of_c_arrive(self, pair: Pair, typecode: str) -> None:
+        values = np.array([0, 1, 100], typecode)
+        for value in (values, values[1], values[:0]):
+            result = pair.convert({"a": value})["a"]
+            assert pair.target.is_array(result)
+            assert pair.target.values(result).tolist() == value.tolist()
+            assert pair.target.values(result).dtype.kind == values.dtype.kind
+
+    @pytest.mark.parametrize("order", [">", "<"])
+    @pytest.mark.parametrize("name", ["i2", "i4", "u4", "f2", "f4", "c8"])
+    @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
+    def test_of_another_byte_order_keep_their_values(
+        self, pair: Pair, name: str, order: str
+    ) -> None:
+        values = np.array([1, 2, 3], name)
+        for _ in range(3):  # jit takes the bytes as they are once it knows the shape
+            native = pair.convert(values)
+            swapped = pair.convert(values.astype(order + name))
+            assert identical(pair.target.values(swapped), pair.target.values(native))
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_of_64_dimensions_arrive(self, pair: Pair) -> None:
+        values = np.zeros((1,) * 64, np.float32)
+        source = jnp.zeros((1,) * 64) if pair.source.name == "jax" else pair.source.make(values)
+        result = pair.convert(source)
+        assert identical(pair.target.values(result), values)
+
+    @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
+    def test_of_huge_strides_arrive(self, pair: Pair) -> None:
+        memory = np.zeros(1 << 24, np.float32)  # never touched, never in memory
+        values = as_strided(memory, (2, 1, 2), (4 * ((1 << 24) - 2), 1 << 40, 4))
+        values[...] = [[[1, 2]], [[3, 4]]]
+        result = pair.convert(values)
+        assert pair.target.values(result).tolist() == [[[1, 2]], [[3, 4]]]
+
+    @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
+    def test_of_subclasses_of_arrays_arrive_as_arrays(self, pair: Pair) -> None:
+        class Tagged(np.ndarray[tuple[int, ...], np.dtype[np.float32]]):
+            pass
+
+        values = np.arange(6, dtype=np.float32).reshape(2, 3)
+        result = pair.convert(values.view(Tagged))
+        assert pair.target.is_array(result)
+        assert identical(pair.target.values(result), values)
+
+    @pytest.mark.parametrize("name", ["float128", "complex256"])
+    @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
+    def test_of_extended_precision_are_refused(self, pair: Pair, name: str) -> None:
+        values = np.ones(2, np.longdouble if name == "float128" else np.clongdouble)
+        for value in (values, values[0]):
+            with pytest.raises(ConversionError, match=rf"\['a'\]: .* no dtype for {name}"):
+                pair.convert({"a": value})
+
+    @pytest.mark.parametrize(
+        "name",
+        sorted(
+            name
+            for name in vars(ml_dtypes)
+            if name.startswith(("int", "uint", "float", "bfloat", "complex", "bcomplex"))
+        ),
+    )
+    @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
+    def test_of_every_type_of_ml_dtypes_arrive_whole_or_are_refused(
+        self, pair: Pair, name: str
+    ) -> None:
+        values = np.ones(3, dtype_of(name))
+        for value in (values, values[0]):
+            if name in COMMON or (pair is NUMPY_TO_JAX and name in ONLY_IN_JAX):
+                result = pair.convert([value])[0]
+                assert pair.target.dtype(result) == name
+                assert (pair.target.values(result) == 1).all()
+            else:
+                with pytest.raises(ConversionError, match=rf"value\[0\].* no dtype for {name} \("):
+                    pair.convert([value])
+
+
+class TestArraysWithoutNumbers:
+    @pytest.mark.parametrize(
+        "value",
+        [
+            np.array(["north", "south"]),
+            np.array([b"north"]),
+            np.array("north"),
+            np.array(["2024-01-01"], "M8[D]"),
+            np.array([3], "m8[s]"),
+            np.array([(1, 2.0)], "i4,f8"),
+            np.zeros(2, "V7"),
+            np.array(["north"], np.dtypes.StringDType()),
+            np.rec.array([(1, 2.0)], dtype="i4,f8"),
+            np.ma.masked_array([1.0, 2.0], mask=[True, False]),
+        ],
+        ids=lambda value: f"{type(value).__name__} of {value.dtype}, shape {value.shape}",
+    )
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_stay_as_they_are(self, pair: Pair, value: Host) -> None:
+        assert pair.convert({"a": value})["a"] is value
+
+    def test_of_objects_have_every_element_converted(self, pair: Pair) -> None:
+        array = pair.source.make(np.ones(2, np.float32))
+        values = np.empty((2, 3), object)
+        values[0] = [array, None, {"goal": [array, "text"]}]
+        values[1] = ["text", 3, np.array(["a"])]
+        result = pair.convert({"final_obs": values})["final_obs"]
+        assert type(result) is np.ndarray
+        assert result.dtype == object
+        assert result.shape == (2, 3)
+        assert pair.target.is_array(result[0, 0])
+        assert result[0, 1] is None
+        assert pair.target.is_array(result[0, 2]["goal"][0])
+        assert result[0, 2]["goal"][1] == "text"
+        assert result[1, 0] == "text"
+        assert pair.target.values(result[1, 1]) == 3
+        assert result[1, 2] is values[1, 2]
+        assert values[0, 0] is array
+
+    @pytest.mark.parametrize("shape", [(), (0,), (2, 0)])
+    def test_of_objects_may_be_empty_or_have_no_dimensions(
+        self, pair: Pair, shape: tuple[int, ...]
+    ) -> None:
+        values = np.empty(shape, object)
+        if shape == ():
+            values[()] = pair.source.make(np.ones(2, np.float32))
+        result = pair.convert(values)
+        assert result.dtype == object
+        assert result.shape == shape
+        assert shape or pair.target.is_array(result[()])
+
+    def test_that_hold_arrays_of_one_shape_do_not_become_one(self, pair: Pair) -> None:
+        values = np.empty(2, object)
+        values[:] = [pair.source.make(np.ones(3, np.float32)) for _ in range(2)]
+        result = pair.convert(values)
+        assert result.shape == (2,)
+        assert all(pair.target.is_array(one) for one in result)
+
+
+SCALARS = [
+    np.dtype(kind).type(1)
+    for kind in "?bhilqBHILQefdFD"
+    if np.dtype(kind).type not in {np.longdouble, np.clongdouble}
+]
+
+
+class TestNumbers:
+    @pytest.mark.parametrize("value", SCALARS, ids=lambda value: value.dtype.char)
+    @pytest.mark.parametrize("into", ["numpy", "torch"])
+    def test_of_numpy_become_arrays_without_dimensions(self, into: str, value: np.generic) -> None:
+        library = LIBRARIES[into]
+        pair = next(pair for pair in PAIRS if pair.target.name == into)
+        result = pair.convert({"a": value})["a"]
+        assert library.is_array(result)
+        assert library.dtype(result) == value.dtype.name
+        assert library.values(result).shape == ()
+        assert library.values(result) == value
+
+    @pytest.mark.parametrize("value", SCALARS, ids=lambda value: value.dtype.char)
+    def test_of_numpy_become_arrays_of_what_jax_has(self, value: np.generic) -> None:
+        result = NUMPY_TO_JAX.convert(value)
+        assert result.dtype.name == WIDE.get(value.dtype.name, value.dtype.name)
+        assert result.shape == ()
+        assert complex(result) == complex(value)
+
+    @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
+    @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
+    def test_of_ml_dtypes_keep_their_dtype(self, pair: Pair, name: str) -> None:
+        result = pair.convert(getattr(ml_dtypes, name)(1.5))
+        assert pair.target.dtype(result) == name
+        assert float(result) == 1.5
+
+    @pytest.mark.parametrize(
+        ("value", "dtype"),
+        [
+            (0, "int64"),
+            (-(2**63), "int64"),
+            (2**63 - 1, "int64"),
+            (1_700_000_000.123456, "float64"),
+            (float("nan"), "float64"),
+            (float("inf"), "float64"),
+            (-0.0, "float64"),
+            (1 + 2j, "complex128"),
+        ],
+    )
+    @pytest.mark.parametrize("into", ["numpy", "torch"])
+    def test_of_python_keep_their_value(self, into: str, value: complex, dtype: str) -> None:
+        pair = next(pair for pair in PAIRS if pair.target.name == into)
+        result = pair.convert(value)
+        assert pair.target.is_array(result)
+        assert identical(pair.target.values(result), np.array(value, dtype))
+
+    @pytest.mark.parametrize(
+        ("value", "dtype"), [(7, "int32"), (0.1, "float32"), (1e300, "float32"), (2j, "complex64")]
+    )
+    def test_of_python_are_narrowed_as_jax_does(self, value: complex, dtype: str) -> None:
+        result = NUMPY_TO_JAX.convert(value)
+        assert result.dtype == dtype
+        assert not result.weak_type
+        with np.errstate(over="ignore"):
+            assert identical(np.array(result), np.array(value).astype(dtype))
+
+    def test_of_subclasses_are_numbers(self, pair: Pair) -> None:
+        class Seconds(float):
+            pass
+
+        class Steps(int):
+            pass
+
+        class Gain(np.float32):
+            pass
+
+        result = pair.convert([Seconds(0.5), Steps(3), Gain(0.25)])
+        assert all(pair.target.is_array(one) for one in result)
+        assert [float(one) for one in result] == [0.5, 3, 0.25]
+
+    @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**30])
+    def test_that_no_array_can_hold_are_refused(self, pair: Pair, value: int) -> None:
+        with pytest.raises(ConversionError, match=f"the int {value} does not fit the 64 bits"):
+            pair.convert(value)
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Access(enum.IntFlag):
+    READ = 1
+    WRITE = 2
+
+
+class Word(enum.StrEnum):
+    YES = "yes"
+
+
+class Gain(float, enum.Enum):
+    HALF = 0.5
+
+
+class Corner(tuple[int, int], enum.Enum):
+    ORIGIN = (0, 0)
+
+
+class Anything:
+    pass
+
+
+OBJECTS = [
+    True,
+    False,
+    None,
+    "text",
+    np.str_("text"),
+    b"text",
+    np.bytes_(b"text"),
+    np.datetime64("2024-01-01"),
+    np.timedelta64(3, "s"),
+    np.void(b"abc"),
+    Color.RED,
+    Level.LOW,
+    Access.READ | Access.WRITE,
+    Word.YES,
+    Gain.HALF,
+    Corner.ORIGIN,
+    {1, 2},
+    frozenset({1}),
+    range(3),
+    slice(1, 2),
+    iter([1, 2]),
+    (one for one in [1]),
+    bytearray(b"abc"),
+    memoryview(b"abc"),
+    array_module.array("d", [1.0]),
+    (ctypes.c_float * 2)(),
+    decimal.Decimal("0.1"),
+    fractions.Fraction(1, 3),
+    print,
+    lambda: 0,
+    int,
+    np.float32,
+    np.dtype("f4"),
+    np.random.default_rng(0),
+    np,
+    Anything,
+    Anything(),
+    ...,
+    NotImplemented,
+    ValueError("text"),
+    torch.float32,
+    torch.device("cpu"),
+    torch.Generator(),
+    torch.nn.Linear(1, 1),
+    jnp.float32,
+    jax.random.key(0),
+    jax.random.split(jax.random.key(0), 3),
+]
+
+
+@pytest.mark.parametrize("copy", [None, True, False])
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_what_is_no_array_and_no_number_stays_itself(pair: Pair, copy: bool | None) -> None:
+    for value in OBJECTS:
+        assert pair.convert(value, copy=copy) is value
+        assert pair.convert({"a": value}, copy=copy)["a"] is value
+        assert pair.convert([value], copy=copy)[0] is value
+        assert pair.convert((value,), copy=copy)[0] is value
+
+
+def test_a_generator_is_not_used_up() -> None:
+    generator = (one for one in [1, 2])
+    NUMPY_TO_JAX.convert({"a": generator})
+    assert list(generator) == [1, 2]
+
+
+class TestTensors:
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    def test_that_are_conjugate_or_negative_in_name_only_arrive_as_what_they_mean(
+        self, pair: Pair
+    ) -> None:
+        values = torch.tensor([1 + 2j, 3 - 4j], dtype=torch.complex64)
+        conjugate = values.conj()
+        negative = conjugate.imag
+        assert conjugate.is_conj()
+        assert negative.is_neg()
+        for copy in (None, True):
+            result = pair.convert([conjugate, negative, conjugate[0]], copy=copy)
+            assert pair.target.values(result[0]).tolist() == [1 - 2j, 3 + 4j]
+            assert pair.target.values(result[1]).tolist() == [-2, 4]
+            assert pair.target.values(result[2]).tolist() == 1 - 2j
+
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    def test_that_require_grad_arrive_without_their_history(self, pair: Pair) -> None:
+        weight = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+        half = torch.tensor([0.5], dtype=torch.bfloat16, requires_grad=True)
+        result = pair.convert({"weight": weight, "twice": weight * 2, "half": half})
+        assert pair.target.values(result["weight"]).tolist() == [1, 2]
+        assert pair.target.values(result["twice"]).tolist() == [2, 4]
+        assert pair.target.values(result["half"]).tolist() == [0.5]
+        assert weight.requires_grad
+
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    def test_of_expanded_and_sliced_memory_arrive_with_their_shape(self, pair: Pair) -> None:
+        tensor = torch.arange(6.0).reshape(2, 3)
+        for view in (tensor.T, tensor[:, ::2], tensor[0].expand(4, 3), tensor[1:, 1:]):
+            result = pair.convert(view)
+            assert pair.target.values(result).tolist() == view.tolist()
+
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    def test_made_for_inference_arrive(self, pair: Pair) -> None:
+        with torch.inference_mode():
+            tensor = torch.ones(3)
+            assert pair.target.values(pair.convert(tensor)).tolist() == [1, 1, 1]
+        assert pair.target.values(pair.convert(tensor)).tolist() == [1, 1, 1]
+
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    def test_returned_in_tuples_of_pytorch_arrive_in_such_a_tuple(self, pair: Pair) -> None:
+        found = torch.max(torch.tensor([[1.0, 2.0]]), dim=1)
+        result = pair.convert(found)
+        assert type(result) is type(found)
+        assert pair.target.values(result.values).tolist() == [2]
+        assert pair.target.values(result.indices).tolist() == [1]
+
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    def test_sizes_of_tensors_stay_themselves(self, pair: Pair) -> None:
+        size = torch.ones(2, 3).shape
+        assert pair.convert({"size": size})["size"] is size
+
+    @pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    def test_of_dtypes_that_numpy_has_not_are_refused(self, pair: Pair) -> None:
+        for name in ("complex32", "int4", "uint1", "float4_e2m1fn_x2"):
+            tensor = torch.empty(2, dtype=getattr(torch, name))
+            with pytest.raises(ConversionError, match=rf"\['a'\]: PyTorch has torch.{name}, which"):
+                pair.convert({"a": tensor})
+
+
+def sparse() -> Array:
+    return torch.eye(2).to_sparse()
+
+
+def compressed() -> Array:
+    return torch.eye(2).to_sparse_csr()
+
+
+def nested() -> Array:
+    return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
+
+
+def quantized() -> Array:
+    return torch.ops.aten.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
+
+
+def fake() -> Array:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        return torch.ones(2)
+
+
+def masked() -> Array:
+    return torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False]))
+
+
+SPECIAL = {
+    sparse: ("cannot show the layout torch.sparse_coo as strided memory", "to_dense()"),
+    compressed: ("cannot show the layout torch.sparse_csr as strided memory", "to_dense()"),
+    nested: ("has no one shape for a nested tensor", "to_padded_tensor()"),
+    quantized: ("stores torch.qint8 as quantized numbers", "dequantize()"),
+    fake: ("cannot show a FakeTensor, which has a shape and no values", "outside the mode"),
+    masked: ("", ""),
+    lambda: torch.ones(2, device="meta"): (
+        "holds no values in a tensor on the device 'meta'",
+        "on a real device",
+    ),
+    torch.nn.UninitializedParameter: ("uninitialized parameter", ""),
+}
+
+
+class TestTensorsWithoutMemoryOfNumbers:
+    @pytest.mark.parametrize("make", SPECIAL, ids=lambda make: make.__name__)
+    @pytest.mark.parametrize("copy", [None, True, False])
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    @pytest.mark.filterwarnings("ignore:.*MaskedTensors:UserWarning", "ignore:.*beta state")
+    def test_are_refused_by_name(
+        self, pair: Pair, copy: bool | None, make: Callable[[], Array]
+    ) -> None:
+        problem, advice = SPECIAL[make]
+        with pytest.raises(ConversionError) as caught:
+            pair.convert({"obs": [make()]}, copy=copy)
+        message = str(caught.value)
+        assert message.startswith("value['obs'][0]: PyTorch ")
+        assert problem in message
+        assert advice in caught.value.advice
+
+    @pytest.mark.parametrize("make", [sparse, nested, fake], ids=lambda make: make.__name__)
+    def test_stay_themselves_where_they_are_at_home(self, make: Callable[[], Array]) -> None:
+        tensor = make()
+        assert NUMPY_TO_TORCH.convert([tensor])[0] is tensor
+
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    def test_within_a_transformation_are_refused(self, pair: Pair) -> None:
+        def convert(tensor: Array) -> Array:
+            with pytest.raises(ConversionError, match=r"value\['a'\]: PyTorch could not show"):
+                pair.convert({"a": tensor})
+            return tensor.sum()
+
+        torch.func.vmap(convert)(torch.ones(2, 3))
+        torch.func.grad(convert)(torch.ones(3))
+
+
+class TestJaxArrays:
+    @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
+    def test_of_weak_type_keep_dtype_and_value(self, pair: Pair) -> None:
+        weak = jax.jit(lambda: 1.5)()
+        assert weak.weak_type
+        result = pair.convert(weak)
+        assert pair.target.dtype(result) == "float32"
+        assert pair.target.values(result) == 1.5
+
+    @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
+    def test_that_are_traced_are_refused_by_name(self, pair: Pair) -> None:
+        def convert(array: Array) -> Array:
+            match = r"value\['a'\]: JAX is tracing this value.*outside of jit, vmap and grad"
+            with pytest.raises(ConversionError, match=match):
+                pair.convert({"a": array})
+            return array.sum()
+
+        jax.jit(convert)(jnp.ones(3))
+        jax.vmap(convert)(jnp.ones((2, 3)))
+        jax.grad(convert)(jnp.ones(3))
+
+    @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
+    def test_are_converted_while_others_are_traced(self, pair: Pair) -> None:
+        constant = jnp.arange(3.0)
+
+        def convert(array: Array) -> Array:
+            assert pair.target.values(pair.convert(constant)).tolist() == [0, 1, 2]
+            return array
+
+        jax.jit(convert)(jnp.ones(3))
+
+    @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
+    def test_that_were_deleted_are_refused(self, pair: Pair) -> None:
+        array = jnp.ones(3)
+        array.delete()
+        match = r"value\[0\]: the JAX array was deleted or donated .*float32, shape \(3,\)"
+        with pytest.raises(ConversionError, match=match):
+            pair.convert([array])
+
+    @pytest.mark.parametrize("name", ["int4", "uint4", "int2", "float8_e3m4"])
+    def test_of_few_bits_are_seen_from_numpy(self, name: str) -> None:
+        values = np.array([0, 1, 1], dtype_of(name))
+        array = jax.device_put(values)
+        assert identical(np.array(JAX_TO_NUMPY.convert(array)), values)
+
+
+class TestArraysOfOtherLibraries:
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_that_speak_dlpack_arrive(self, pair: Pair) -> None:
+        array = strict.reshape(strict.arange(6, dtype=strict.float32), (2, 3))
+        for copy in (None, True):
+            result = pair.convert({"a": [array]}, copy=copy)["a"][0]
+            assert pair.target.is_array(result)
+            assert pair.target.values(result).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+    def test_are_shared_with_libraries_of_mutable_arrays(self) -> None:
+        array = strict.zeros(3)
+        for pair in (NUMPY_TO_TORCH, TORCH_TO_NUMPY):
+            pair.convert(array, copy=False)[0] += 1
+        assert array[0] == 2
+
+    def test_are_copied_where_nothing_was_promised(self) -> None:
+        array = strict.zeros(3)
+        for name in ("numpy", "torch"):
+            backend = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
+            result = Converter(backend, promised_new=False)(array)
+            assert isinstance(result, (np.ndarray, torch.Tensor))
+            result[...] = 1
+        assert array[0] == 0
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_that_show_nothing_are_refused_with_their_own_words(self, pair: Pair) -> None:
+        class Mute:
+            def __array_namespace__(self) -> object:
+                return strict
+
+            def __array__(self, dtype: object = None, copy: object = None) -> Host:
+                raise RuntimeError("call todense() first")
+
+        with pytest.raises(ConversionError, match="call todense") as caught:
+            pair.convert([Mute()])
+        assert str(caught.value).startswith("value[0]: the array could not be shown in host memory")
+        assert isinstance(caught.value.__cause__, RuntimeError)
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_that_have_to_be_computed_first_are(self, pair: Pair) -> None:
+        class Lazy:
+            def __array_namespace__(self) -> object:
+                return strict
+
+            def __array__(self, dtype: object = None, copy: object = None) -> Host:
+                return np.arange(3, dtype=np.float32)
+
+        result = pair.convert(Lazy())
+        assert pair.target.is_array(result)
+        assert pair.target.values(result).tolist() == [0, 1, 2]
+        with pytest.raises(ConversionError, match="had to be copied to be seen"):
+            pair.convert(Lazy(), copy=False)
+
+    def test_of_the_other_two_libraries_arrive_too(self, pair: Pair) -> None:
+        (third,) = set(LIBRARIES) - {pair.source.name, pair.target.name}
+        values = np.arange(3, dtype=np.float32)
+        result = pair.convert(LIBRARIES[third].make(values))
+        assert pair.target.is_array(result)
+        assert identical(pair.target.values(result), values)
