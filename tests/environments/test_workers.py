@@ -1,0 +1,102 @@
+"""Wrappers inside the workers of AsyncVectorEnv, and around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import require, run_python
+
+_SCRIPT = """\
+import os
+import sys
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+
+def refuse(failure, say=sys.stderr.write, leave=os._exit):
+    say(str(failure.exc_value))
+    leave(1)
+
+sys.unraisablehook = refuse  # JAX warns of a fork from where no warning can be raised
+
+def wrapped():
+    import gymbridge
+    return gymbridge.{wrapper}(gym.make("CartPole-v1"))
+
+def bare():
+    return gym.make("CartPole-v1")
+
+def same(one, other):
+    if isinstance(other, dict):
+        assert one.keys() == other.keys(), (one, other)
+        return all(same(one[key], other[key]) for key in other)
+    assert one.dtype == other.dtype, (one, other)
+    np.testing.assert_array_equal(one, other)
+    return True
+
+if __name__ == "__main__":
+    for shared_memory in (True, False):
+        envs = AsyncVectorEnv([wrapped] * 2, shared_memory=shared_memory, context="{context}")
+        yardstick = SyncVectorEnv([bare] * 2)
+        for got, wanted in zip(envs.reset(seed=1), yardstick.reset(seed=1)):
+            same(got, wanted)
+        ended = 0
+        for step in range(30):
+            actions = np.array([1, step % 2])
+            steps = list(zip(envs.step(actions), yardstick.step(actions)))
+            for got, wanted in steps:
+                same(got, wanted)
+            ended += int(steps[2][1].sum())
+        assert ended, "no episode ended"
+        envs.close()
+    print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "context"),
+    [("torch", "fork"), ("torch", "spawn"), ("jax", "fork"), ("jax", "forkserver")],
+)
+def test_wrapped_environments_work_in_worker_processes(library: str, context: str) -> None:
+    """A fork included, although Gymnasium makes one wrapper in the main process before it."""
+    require(library)
+    code = _SCRIPT.format(wrapper=f"NumpyTo{library.title()}", context=context, library=library)
+    assert run_python(code) == "done\n"
+
+
+_AROUND = """\
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+
+import gymbridge.vector
+
+if __name__ == "__main__":
+    for copy in (True, False):
+        for shared_memory in (True, False):
+            makers = [lambda: gym.make("CartPole-v1")] * 2
+            envs = AsyncVectorEnv(makers, shared_memory=shared_memory, copy=copy, context="spawn")
+            agent = gymbridge.vector.{wrapper}(envs)
+            yardstick = SyncVectorEnv(makers)
+            seen, wanted = [agent.reset(seed=1)[0]], [yardstick.reset(seed=1)[0]]
+            for _ in range(25):
+                action = agent.sample_action()
+                got, bare = agent.step(action), yardstick.step(np.asarray(action))
+                seen.append(got[0])
+                wanted.append(bare[0])
+                seen += got[1:4]
+                wanted += bare[1:4]
+            for one, other in zip(seen, wanted):
+                np.testing.assert_array_equal(np.asarray(one), other)
+            assert agent.get_attr("x_threshold") == (2.4, 2.4)
+            agent.close()
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_asynchronous_environments_can_be_wrapped_whole(library: str) -> None:
+    """Shared memory is read again at every step, and what the agent keeps does not change."""
+    require(library)
+    assert run_python(_AROUND.format(wrapper=f"NumpyTo{library.title()}")) == "done\n"
