@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import torch
 
@@ -13,7 +14,18 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnyType, HostArray
 
-__all__ = ["fresh"]
+__all__ = ["fresh", "settle"]
+
+Value: TypeAlias = "HostArray | np.generic"
+
+# what JAX has computed lies in memory of its own; what it imports need not
+_computed: Callable[[Value], jax.Array] = jax.jit(jnp.copy)
+
+_MAKERS: dict[str, Callable[[Value], object]] = {
+    "numpy": lambda array: array.copy(),
+    "torch": lambda array: torch.from_numpy(np.array(array)),
+    "jax": _computed,
+}
 
 
 def fresh(library: str, trees: Sequence[object]) -> list[AnyType]:
@@ -21,23 +33,22 @@ def fresh(library: str, trees: Sequence[object]) -> list[AnyType]:
 
     JAX arrays remember what NumPy once saw of them, so that only new ones tell what a step costs.
     """
-    if library == "numpy":
-        return [_mapped(tree, lambda leaf: leaf.copy()) for tree in trees]
-    if library == "torch":
-        return [_mapped(tree, lambda leaf: torch.from_numpy(np.array(leaf))) for tree in trees]
-    copies: list[HostArray] = []
-    for tree in trees:
-        _mapped(tree, lambda leaf: copies.append(np.array(leaf)))
-    arrays: list[jax.Array] = jax.device_put(copies)
-    for array in arrays:
-        array.block_until_ready()
-    left = iter(arrays)
-    return [_mapped(tree, lambda _: next(left)) for tree in trees]
+    make = _MAKERS[library]
+    copies = [_mapped(tree, make) for tree in trees]
+    settle(copies)
+    return copies
 
 
-def _mapped(tree: object, leaf: Callable[[AnyType], object]) -> object:
+def settle(tree: object) -> None:
+    """Wait until the JAX arrays in ``tree`` are there."""
+    for leaf in jax.tree.leaves(tree):
+        if isinstance(leaf, jax.Array):
+            leaf.block_until_ready()
+
+
+def _mapped(tree: object, make: Callable[[Value], object]) -> object:
     if isinstance(tree, dict):
-        return {key: _mapped(child, leaf) for key, child in tree.items()}
+        return {key: _mapped(child, make) for key, child in tree.items()}
     if isinstance(tree, tuple):
-        return tuple([_mapped(child, leaf) for child in tree])
-    return leaf(tree) if isinstance(tree, (np.ndarray, np.generic)) else tree
+        return tuple([_mapped(child, make) for child in tree])
+    return make(tree) if isinstance(tree, (np.ndarray, np.generic)) else tree

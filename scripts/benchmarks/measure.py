@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, NamedTuple
 
-import jax
+from .arrays import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget", "Figures", "Measurement", "measure"]
 
+FEWEST = 10  # calls in a round
 WARM_UP = 40  # calls; JAX signatures that come again are compiled by then
 GROUPS = 5
 
@@ -86,8 +87,8 @@ def _calls_of_a_round(contest: Contest, budget: Budget) -> int:
         for _ in range(-(-WARM_UP // contest.most)):
             _time(contest, column, min(WARM_UP, contest.most))
     column = "floor" if "floor" in contest.calls else "gymbridge"
-    once = _time(contest, column, min(10, contest.most))
-    return max(1, min(contest.most, round(budget.round_seconds / once)))
+    once = min(_time(contest, column, min(FEWEST, contest.most)) for _ in range(3))
+    return min(contest.most, max(FEWEST, round(budget.round_seconds / once)))
 
 
 def _time(contest: Contest, column: str, calls: int) -> float:
@@ -99,9 +100,7 @@ def _time(contest: Contest, column: str, calls: int) -> float:
     for argument in arguments:
         result = call(argument)
     seconds = (perf_counter_ns() - start) / calls / 1e9
-    for leaf in jax.tree.leaves(result):
-        if isinstance(leaf, jax.Array):
-            leaf.block_until_ready()  # or the next round would have to wait for it
+    settle(result)  # or the next round would have to wait for it
     return seconds
 
 
