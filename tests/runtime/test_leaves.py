@@ -9,16 +9,15 @@ import enum
 import fractions
 from typing import TYPE_CHECKING, TypeAlias
 
-import ml_dtypes
 import numpy as np
 import pytest
-import torch.masked
 from gymbridge_runtime import ConversionError
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from numpy.lib.stride_tricks import as_strided
 
 from tests.libraries.jax import jax, jnp
+from tests.libraries.ml_dtypes import ml_dtypes
 from tests.libraries.strict import strict
 from tests.libraries.torch import torch
 from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical
@@ -503,7 +502,9 @@ def fake() -> Array:
 
 
 def masked() -> Array:
-    return torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False]))
+    from torch.masked import masked_tensor
+
+    return masked_tensor(torch.ones(2), torch.tensor([True, False]))
 
 
 SPECIAL = {

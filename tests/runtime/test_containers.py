@@ -1,0 +1,486 @@
+"""Containers keep their type, their keys and their order, and their leaves are converted."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import InitVar, dataclass, field
+from typing import ClassVar, Generic, NamedTuple, TypedDict, TypeVar, cast
+
+import numpy as np
+import pytest
+from gymbridge_runtime import ConversionError
+from typing_extensions import override
+
+from tests.libraries.tensordict import TensorDict
+from tests.libraries.torch import torch
+from tests.support import PAIRS, Array, Library, Pair, identical
+
+T = TypeVar("T")
+
+
+def leaf(library: Library, value: float = 1.0) -> Array:
+    return library.make(np.array([value, 2.0], np.float32))
+
+
+class Reading(TypedDict):
+    speed: Array
+    name: str
+
+
+class Point(NamedTuple):
+    x: Array
+    y: Array = None
+
+
+class Stamped(tuple[Array, ...]):
+    stamp: str
+
+
+class Two(tuple[Array, Array]):
+    """A tuple whose constructor does not take what tuples take."""
+
+    __slots__ = ()
+
+    def __new__(cls, one: Array, other: Array) -> Two:
+        return super().__new__(cls, (one, other))
+
+
+class Attributes(dict[str, Array]):
+    """A dictionary with attributes besides."""
+
+    origin: str
+
+    def __getattr__(self, name: str) -> Array:
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(name) from error
+
+
+class Path(list[Array]):
+    length: int
+
+
+class ArraysOnly(dict[str, Array]):
+    """A dictionary that looks at what it is given."""
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        if not hasattr(value, "shape"):
+            raise TypeError(f"{value!r} is no array")
+        super().__setitem__(key, value)
+
+
+class Fixed(Mapping[str, Array]):
+    """A mapping that only its constructor fills."""
+
+    def __init__(self, values: Mapping[str, Array]) -> None:
+        self._values = dict(values)
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        return self._values[key]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class Stubborn(Fixed):
+    """A mapping of which nobody can make another."""
+
+    def __init__(self) -> None:
+        super().__init__({"a": np.ones(2, np.float32)})
+
+
+class Casting(dict[str, Array]):
+    """A dictionary that makes something else of what it is given."""
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        super().__setitem__(key, repr(value))
+
+
+@dataclass
+class State:
+    position: Array
+    name: str = "state"
+    steps: int = field(default=0, init=False)
+    kind: ClassVar[str] = "kind"
+
+
+@dataclass(frozen=True)
+class Frozen:
+    position: Array
+    doubled: InitVar[bool] = False
+
+    def __post_init__(self, doubled: bool) -> None:
+        if doubled:
+            raise AssertionError("hooks do not run again")
+
+
+@dataclass(slots=True)
+class Slotted:
+    position: Array
+    missing: Array = field(init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenSlotted:
+    position: Array
+
+
+@dataclass
+class Inherited(State):
+    velocity: Array = None
+
+
+@dataclass(kw_only=True)
+class Boxed(Generic[T]):
+    inside: T
+    cache: Array = field(default=None, init=False, repr=False, compare=False)
+
+
+@dataclass
+class Own:
+    """A dataclass that copies to itself."""
+
+    position: Array
+
+    def __copy__(self) -> Own:
+        return self
+
+
+class TestMappings:
+    def test_keep_keys_of_any_kind_in_their_order(self, pair: Pair) -> None:
+        keys = ["z", 7, None, (1, "two"), 2.5, b"bytes", frozenset({1}), int, True, "a"]
+        result = pair.convert({key: leaf(pair.source, i) for i, key in enumerate(keys)})
+        assert type(result) is dict
+        assert list(result) == keys
+        for i, value in enumerate(result.values()):
+            assert pair.target.is_array(value)
+            assert pair.target.values(value).tolist() == [i, 2]
+
+    def test_of_every_kind_keep_their_type(self, pair: Pair) -> None:
+        for kind in (dict, OrderedDict, UserDict, Fixed, types.MappingProxyType, ArraysOnly):
+            filled = {"b": leaf(pair.source, 3), "a": leaf(pair.source, 4)}
+            value: Mapping[str, Array] = kind(filled)
+            result = pair.convert([value])[0]
+            assert type(result) is kind
+            assert list(result) == ["b", "a"]
+            assert all(pair.target.is_array(one) for one in result.values()), kind
+            assert pair.target.values(result["b"]).tolist() == [3, 2]
+            assert value["b"] is filled["b"]
+
+    def test_keep_the_factory_of_their_defaults(self, pair: Pair) -> None:
+        value = defaultdict(list, {"a": [leaf(pair.source)]})
+        result = pair.convert(value)
+        assert type(result) is defaultdict
+        assert result["new"] == []
+        assert pair.target.is_array(result["a"][0])
+        assert "new" not in value
+
+    def test_of_counts_keep_counting(self, pair: Pair) -> None:
+        result = pair.convert(Counter("abca"))
+        assert type(result) is Counter
+        assert list(result) == ["a", "b", "c"]
+        assert pair.target.is_array(result["a"])
+        assert int(result["a"]) == 2
+        assert result["missing"] == 0
+
+    def test_with_typed_keys_are_plain_dictionaries(self, pair: Pair) -> None:
+        result = pair.convert(Reading(speed=leaf(pair.source), name="wind"))
+        assert type(result) is dict
+        assert pair.target.is_array(result["speed"])
+        assert result["name"] == "wind"
+
+    def test_keep_attributes_of_their_own(self, pair: Pair) -> None:
+        value = Attributes(goal=leaf(pair.source))
+        vars(value)["origin"] = "north"
+        result = pair.convert(value)
+        assert type(result) is Attributes
+        assert vars(result) == {"origin": "north"}
+        assert pair.target.is_array(result.goal)
+        assert pair.source.is_array(value.goal)
+
+    def test_that_only_look_into_others_come_out_with_the_same_look(self, pair: Pair) -> None:
+        value = ChainMap({"a": leaf(pair.source, 5)}, {"a": leaf(pair.source), "b": "text"})
+        result = pair.convert(value)
+        assert type(result) is ChainMap
+        assert pair.target.values(result["a"]).tolist() == [5, 2]
+        assert result["b"] == "text"
+        assert pair.source.is_array(value["a"])
+
+    def test_that_cannot_be_made_again_are_left_as_they_are(self, pair: Pair) -> None:
+        casting = Casting(a=leaf(pair.source))
+        for value in (Stubborn(), casting):
+            result = pair.convert({"inside": value, "beside": leaf(pair.source)})
+            assert result["inside"] is value
+            assert pair.target.is_array(result["beside"])
+        assert pair.source.is_array(casting["a"])
+
+
+class TestSequences:
+    def test_keep_type_and_order(self, pair: Pair) -> None:
+        for kind in (list, tuple, deque):
+            result = pair.convert(kind([leaf(pair.source, 1), "text", leaf(pair.source, 3)]))
+            assert type(result) is kind
+            assert pair.target.values(result[0]).tolist() == [1, 2]
+            assert result[1] == "text"
+            assert pair.target.values(result[2]).tolist() == [3, 2]
+
+    def test_keep_the_limit_of_their_length(self, pair: Pair) -> None:
+        value = deque([leaf(pair.source), leaf(pair.source, 3)], maxlen=2)
+        result = pair.convert(value)
+        assert result.maxlen == 2
+        assert len(result) == len(value) == 2
+        assert pair.target.values(result[1]).tolist() == [3, 2]
+
+    def test_with_named_items_keep_the_names(self, pair: Pair) -> None:
+        result = pair.convert(Point(leaf(pair.source), [leaf(pair.source, 3)]))
+        assert type(result) is Point
+        assert pair.target.is_array(result.x)
+        assert pair.target.values(result.y[0]).tolist() == [3, 2]
+
+    def test_derived_from_tuples_keep_what_they_know_besides(self, pair: Pair) -> None:
+        value = Stamped((leaf(pair.source),))
+        value.stamp = "now"
+        result = pair.convert([value])[0]
+        assert type(result) is Stamped
+        assert result.stamp == "now"
+        assert pair.target.is_array(result[0])
+
+    def test_derived_from_tuples_may_have_constructors_of_their_own(self, pair: Pair) -> None:
+        result = pair.convert(Two(leaf(pair.source), leaf(pair.source, 3)))
+        assert type(result) is Two
+        assert pair.target.values(result[1]).tolist() == [3, 2]
+
+    def test_derived_from_lists_keep_what_they_know_besides(self, pair: Pair) -> None:
+        value = Path([leaf(pair.source)])
+        value.length = 7
+        result = pair.convert(value)
+        assert type(result) is Path
+        assert result.length == 7
+        assert pair.target.is_array(result[0])
+        assert pair.source.is_array(value[0])
+
+    def test_that_only_look_like_lists_are_left_as_they_are(self, pair: Pair) -> None:
+        value = UserList([leaf(pair.source)])
+        assert pair.convert({"a": value})["a"] is value
+
+    @pytest.mark.parametrize("empty", [{}, [], (), deque(), OrderedDict()])
+    def test_may_be_empty(self, pair: Pair, empty: object) -> None:
+        result = pair.convert({"a": empty})["a"]
+        assert result == empty
+        assert type(result) is type(empty)
+
+
+class TestDataclasses:
+    def test_of_every_kind_keep_type_and_fields(self, pair: Pair) -> None:
+        for kind in (State, Frozen, Slotted, FrozenSlotted, Inherited, Boxed):
+            name = "inside" if kind is Boxed else "position"
+            value = cast("object", kind(**{name: leaf(pair.source, 3)}))
+            result = pair.convert({"state": value})["state"]
+            assert type(result) is kind
+            assert result is not value
+            assert pair.target.values(getattr(result, name)).tolist() == [3, 2]
+            assert pair.source.is_array(getattr(value, name))
+
+    def test_keep_fields_that_their_constructor_does_not_take(self, pair: Pair) -> None:
+        value = State(leaf(pair.source), "falcon")
+        value.steps = 3
+        result = pair.convert(value)
+        assert result.name == "falcon"
+        assert pair.target.is_array(result.steps)
+        assert int(result.steps) == 3
+
+    def test_keep_attributes_that_are_no_fields(self, pair: Pair) -> None:
+        value = State(leaf(pair.source))
+        vars(value)["note"] = "remember"
+        assert vars(pair.convert(value))["note"] == "remember"
+
+    def test_may_have_fields_that_were_never_set(self, pair: Pair) -> None:
+        result = pair.convert(Slotted(leaf(pair.source)))
+        assert pair.target.is_array(result.position)
+        assert not hasattr(result, "missing")
+
+    def test_do_not_run_their_hooks_again(self, pair: Pair) -> None:
+        assert pair.target.is_array(pair.convert(Frozen(leaf(pair.source))).position)
+
+    def test_that_copy_to_themselves_are_left_as_they_are(self, pair: Pair) -> None:
+        value = Own(leaf(pair.source))
+        assert pair.convert([value])[0] is value
+        assert pair.source.is_array(value.position)
+
+    def test_themselves_are_no_instances(self, pair: Pair) -> None:
+        assert pair.convert({"kind": State})["kind"] is State
+
+
+class TestTensorDicts:
+    def test_towards_pytorch_get_tensors_that_are_shared(self) -> None:
+        value = TensorDict({"a": torch.ones(2, 3), "b": {"c": torch.ones(2)}}, batch_size=[2])
+        result = Pair("numpy", "torch").convert({"obs": value})["obs"]
+        assert type(result) is TensorDict
+        assert result.batch_size == value.batch_size
+        assert result["b", "c"].data_ptr() == value["b", "c"].data_ptr()
+
+    def test_towards_pytorch_can_be_copied(self) -> None:
+        value = TensorDict({"a": torch.ones(2, 3), "b": {"c": torch.ones(2)}}, batch_size=[2])
+        result = Pair("numpy", "torch").convert(value, copy=True)
+        assert type(result) is TensorDict
+        assert result.batch_size == value.batch_size
+        result["b", "c"].zero_()
+        result["a"].zero_()
+        assert (value["b", "c"] == 1).all()
+        assert (value["a"] == 1).all()
+
+    @pytest.mark.parametrize("pair", [Pair("torch", "numpy"), Pair("torch", "jax")], ids=repr)
+    def test_that_cannot_hold_other_arrays_are_left_as_they_are(self, pair: Pair) -> None:
+        value = TensorDict({"a": torch.ones(2, 3)}, batch_size=[2])
+        assert pair.convert({"obs": value})["obs"] is value
+        assert torch.equal(value["a"], torch.ones(2, 3))
+
+
+def nested(depth: int, inside: Array) -> list[Array]:
+    tree = [inside]
+    for _ in range(depth - 1):
+        tree = [tree]
+    return tree
+
+
+def depth_of(tree: Array) -> tuple[int, Array]:
+    depth = 0
+    while type(tree) is list:
+        (tree,) = tree
+        depth += 1
+    return depth, tree
+
+
+class TestBigTrees:
+    def test_of_ten_thousand_leaves_arrive_whole(self, pair: Pair) -> None:
+        leaves = [pair.source.make(np.full(2, i, np.float32)) for i in range(10_000)]
+        result = pair.convert({"all": leaves, "text": "kept"})
+        assert result["text"] == "kept"
+        assert len(result["all"]) == 10_000
+        for i in (0, 1, 4_999, 9_999):
+            assert pair.target.is_array(result["all"][i])
+            assert pair.target.values(result["all"][i]).tolist() == [i, i]
+
+    @pytest.mark.parametrize("depth", [1, 47, 48, 49, 900, 100_000])
+    def test_of_any_depth_arrive_whole(self, pair: Pair, depth: int) -> None:
+        found, inside = depth_of(pair.convert(nested(depth, leaf(pair.source, 3))))
+        assert found == depth
+        assert pair.target.is_array(inside)
+        assert pair.target.values(inside).tolist() == [3, 2]
+
+    def test_of_mixed_containers_arrive_whole_far_below(self, pair: Pair) -> None:
+        objects = np.empty(2, object)
+        objects[:] = [leaf(pair.source, 4), None]
+        below = {
+            "named": Point(leaf(pair.source)),
+            "state": State(leaf(pair.source)),
+            "queue": deque([leaf(pair.source)], maxlen=3),
+            "objects": objects,
+            "checked": ArraysOnly(),
+            "text": "kept",
+            "number": 3,
+        }
+        cast("ArraysOnly", below["checked"])["a"] = leaf(pair.source)
+        _, result = depth_of(pair.convert(nested(60, below)))
+        assert list(result) == list(below)
+        assert type(result["named"]) is Point
+        assert pair.target.is_array(result["named"].x)
+        assert type(result["state"]) is State
+        assert pair.target.is_array(result["state"].position)
+        assert result["queue"].maxlen == 3
+        assert pair.target.is_array(result["queue"][0])
+        assert pair.target.values(result["objects"][0]).tolist() == [4, 2]
+        assert result["objects"][1] is None
+        assert type(result["checked"]) is ArraysOnly
+        assert pair.target.is_array(result["checked"]["a"])
+        assert result["text"] == "kept"
+        assert int(result["number"]) == 3
+
+
+class TestCycles:
+    def test_are_errors_that_say_where(self, pair: Pair) -> None:
+        in_list: list[object] = ["text"]
+        in_list.append(in_list)
+        in_dict: dict[str, object] = {}
+        in_dict["self"] = [in_dict]
+        in_deque: deque[object] = deque()
+        in_deque.append(in_deque)
+        in_tuple: tuple[list[object]] = ([],)
+        in_tuple[0].append(in_tuple)
+        in_state = State(None)
+        in_state.position = in_state
+        in_objects = np.empty(1, object)
+        in_objects[0] = in_objects
+        for value, step in (
+            (in_list, "[1][1][1]"),
+            (in_dict, "['self'][0]['self'][0]"),
+            (in_deque, "[0][0][0]"),
+            (in_tuple, "[0][0][0]"),
+            (in_state, ".position.position"),
+            (in_objects, "[0][0][0]"),
+        ):
+            with pytest.raises(ConversionError, match=r"contains itself.*; break the cycle first"):
+                pair.convert({"a": value})
+            with pytest.raises(ConversionError) as caught:
+                pair.convert(value)
+            assert caught.value.path.startswith(f"value{step}")
+            assert len(str(caught.value)) < 400
+
+    def test_are_not_seen_where_one_container_is_in_two_places(self, pair: Pair) -> None:
+        shared = [leaf(pair.source)]
+        tree = nested(60, {"one": shared, "other": shared, "both": [shared, shared]})
+        _, result = depth_of(pair.convert(tree))
+        assert pair.target.is_array(result["one"][0])
+        assert pair.target.is_array(result["other"][0])
+        assert pair.target.is_array(result["both"][1][0])
+
+
+def test_what_is_converted_is_never_changed(pair: Pair) -> None:
+    inside = leaf(pair.source)
+    tree: dict[str, Array] = {
+        "list": [inside],
+        "tuple": (inside,),
+        "state": State(inside),
+        "deque": deque([inside]),
+    }
+    before = pair.source.values(inside)
+    pair.convert(tree, copy=True)
+    pair.convert(tree)
+    assert tree["list"][0] is inside
+    assert tree["tuple"][0] is inside
+    assert tree["state"].position is inside
+    assert tree["deque"][0] is inside
+    assert identical(pair.source.values(inside), before)
+
+
+def test_containers_are_new_so_that_neither_side_changes_the_other_s(pair: Pair) -> None:
+    tree: dict[str, object] = {"list": [leaf(pair.source)], "dict": {}, "text": "kept"}
+    result = pair.convert(tree)
+    result["list"].append("new")
+    result["dict"]["new"] = 1
+    result["text"] = "changed"
+    assert len(cast("list[object]", tree["list"])) == 1
+    assert tree["dict"] == {}
+    assert tree["text"] == "kept"
+
+
+def test_every_type_of_a_program_without_end_is_met_anew() -> None:
+    pair = PAIRS[0]
+    for i in range(2100):
+        kind: Array = dataclasses.make_dataclass(f"State{i}", ["position"])
+        result = pair.convert({"state": kind(np.ones(1)), "list": [np.ones(1)]})
+        assert type(result["state"]) is kind
+        assert pair.target.is_array(result["state"].position)
+        assert pair.target.is_array(result["list"][0])
