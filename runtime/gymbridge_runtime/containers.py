@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import dataclasses
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import FunctionType
 from typing import Generic, TypeAlias
 
 import numpy as np
@@ -36,6 +37,12 @@ class _Container(ABC, Generic[ValueT_contra]):
         """Return how a path goes from the container to the child at ``key``."""
         return f"[{key!r}]"
 
+    def takes_anything(self, kind: type[object]) -> bool:
+        """Tell whether instances of ``kind`` hold whatever they are given; some are particular."""
+        return kind in _TAKES_ANYTHING
+
+
+_TAKES_ANYTHING = frozenset({dict, OrderedDict, defaultdict, list, tuple, deque})
 
 AnyContainer: TypeAlias = _Container[AnyType]
 """A kind of container, whichever it is."""
@@ -75,7 +82,7 @@ def _shallow_copy(value: Mapping[object, object]) -> AnyType:
 
 
 class _Tuple(_Container[tuple[object, ...]]):
-    """Tuples, named or not; a named one is built past its own ``__new__``."""
+    """Tuples, named or not, built past a ``__new__`` of their own; their attributes stay."""
 
     @override
     def items(self, value: tuple[object, ...]) -> list[tuple[object, object]]:
@@ -85,8 +92,19 @@ class _Tuple(_Container[tuple[object, ...]]):
     def build(
         self, value: tuple[object, ...], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        make: AnyType = getattr(value, "_make", type(value))
-        return make(children)
+        kind = type(value)
+        if not self.takes_anything(kind):
+            make: AnyType = kind
+            return make(children)
+        new: object = tuple.__new__(kind, children)
+        if hasattr(value, "__dict__"):
+            vars(new).update(vars(value))
+        return new
+
+    @override
+    def takes_anything(self, kind: type[object]) -> bool:
+        # what is written in C, as torch.return_types are, can be filled by nobody else
+        return kind.__new__ is tuple.__new__ or isinstance(kind.__new__, FunctionType)
 
 
 class _List(_Container[list[object]]):
@@ -161,6 +179,10 @@ class _ObjectArray(_Container[HostArray]):
     @override
     def step(self, key: object) -> str:
         return str(list(key)) if isinstance(key, tuple) else f"[{key!r}]"
+
+    @override
+    def takes_anything(self, kind: type[object]) -> bool:
+        return kind is np.ndarray
 
 
 OBJECT_ARRAY = _ObjectArray()

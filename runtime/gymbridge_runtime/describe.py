@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 __all__ = ["describe"]
 
 
@@ -12,13 +14,19 @@ def describe(value: object) -> str:
     """
     kind = type(value)
     text = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
-    dtype: object = getattr(value, "dtype", None)
+    dtype = _said(value, "dtype")
     if dtype is not None:
         text += f" of {str(dtype).rpartition('.')[2]}"
-    shape: object = getattr(value, "shape", None)
+    shape = _said(value, "shape")
     if isinstance(shape, tuple):
         text += f", shape {tuple(shape)}"
-    device: object = getattr(value, "device", None)
+    device = _said(value, "device")
     if device is not None:
         text += f", on {device}"
     return text
+
+
+def _said(value: object, name: str) -> object:
+    with suppress(Exception):  # arrays that were deleted or never filled raise what they like
+        return getattr(value, name, None)
+    return None

@@ -53,7 +53,7 @@ def named_dtype(name: object) -> AnyDType:
 
 
 def _is_extended(dtype: AnyDType) -> bool:
-    return dtype.kind == "V" and not issubclass(dtype.type, np.void)
+    return dtype.kind in "VW" and not issubclass(dtype.type, np.void)
 
 
 def is_number(dtype: AnyDType) -> bool:

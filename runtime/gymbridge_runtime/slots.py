@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from gymbridge_runtime.containers import OBJECT_ARRAY
-from gymbridge_runtime.trees import Bag, Rule, Rules
+from gymbridge_runtime.containers import OBJECT_ARRAY, container_of
+from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is
 
 if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
@@ -40,7 +40,11 @@ def _from_array(array: HostArray, depth: int, arrays: Bag | None) -> object:
 def _leaf_rule(kind: type[object]) -> Rule | None:
     if kind is Slot:
         return _from_slot
-    return _from_array if issubclass(kind, np.ndarray) else None
+    if issubclass(kind, np.ndarray):
+        return _from_array
+    container = container_of(kind)
+    # what is particular about its children was given arrays, never slots
+    return None if container is None or container.takes_anything(kind) else as_it_is
 
 
 _RULES = Rules(_leaf_rule)

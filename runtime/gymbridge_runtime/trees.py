@@ -95,6 +95,8 @@ class Rules(dict[type[object], Rule]):
         def rule(value: object, depth: int, bag: Bag | None) -> object:
             if depth >= _DEEP:
                 return self.deep(value, bag)
+            if not container.takes_anything(type(value)):
+                bag = None
             keys: list[object] = []
             children: list[object] = []
             for key, child in container.items(value):
@@ -113,7 +115,7 @@ class Rules(dict[type[object], Rule]):
         container = self._container_at(value)
         if container is None:
             return self[type(value)](value, 0, bag)
-        path = [_Level(container, value)]
+        path = [_Level(container, value, bag)]
         above = {id(value)}
         while True:
             level = path[-1]
@@ -130,7 +132,7 @@ class Rules(dict[type[object], Rule]):
             container = self._container_at(child)
             try:
                 if container is None:
-                    level.children.append(self[type(child)](child, 0, bag))
+                    level.children.append(self[type(child)](child, 0, level.bag))
                     continue
                 if id(child) in above:
                     raise ConversionError(
@@ -140,7 +142,7 @@ class Rules(dict[type[object], Rule]):
                 for step in reversed([level.step() for level in path]):
                     error.below(step)
                 raise
-            path.append(_Level(container, child))
+            path.append(_Level(container, child, level.bag))
             above.add(id(child))
 
     def _container_at(self, value: object) -> AnyContainer | None:
@@ -153,9 +155,10 @@ class Rules(dict[type[object], Rule]):
 class _Level:
     """A container on the way down, and how far its children are converted."""
 
-    def __init__(self, container: AnyContainer, value: object) -> None:
+    def __init__(self, container: AnyContainer, value: object, bag: Bag | None) -> None:
         self.container = container
         self.value = value
+        self.bag = bag if container.takes_anything(type(value)) else None
         self.items = container.items(value)
         self.next = 0
         self.children: list[object] = []
