@@ -55,7 +55,7 @@ INFO = {
 }
 
 
-def vector_step(pair: Pair, observations: object) -> tuple[object, ...]:
+def step_of(pair: Pair, observations: object) -> tuple[object, ...]:
     """What a vector environment of the pair's library returns, infos excepted."""
     dtype = np.float64 if pair.source == "numpy" else np.float32
     flags = np.arange(ENVIRONMENTS) % 5 == 0
@@ -69,7 +69,7 @@ def single_world(pair: Pair, info: object) -> Replay:
 
 def vector_world(pair: Pair, observations: object) -> ReplayVector:
     """A vector environment of the pair's library."""
-    return ReplayVector(pair.source, (*vector_step(pair, observations), {}))
+    return ReplayVector(pair.source, (*step_of(pair, observations), {}))
 
 
 # -- how good gymbridge wants to be ---------------------------------------------------------------
@@ -102,7 +102,7 @@ CASES: Final = {
     "arrays": Case(
         "the four arrays of a vector step",
         arrays.VECTOR_STEP,
-        lambda pair, floor: converting(vector_step(pair, OBSERVATIONS), pair, floor),
+        lambda pair, floor: converting(step_of(pair, OBSERVATIONS), pair, floor),
     ),
     "images": Case(
         "images of 1.8 MB",

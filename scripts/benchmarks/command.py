@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import torch
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from .cases import CASES
+from .growth import CURVES, Point, measured_point
+from .guard import regressions
 from .measure import Budget, measure
-from .pairs import PAIRS
+from .pairs import PAIRS, Pair
 from .results import Result, as_json
-from .table import table
+from .table import growth_table, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .pairs import Pair
+    from collections.abc import Callable, Sequence
 
 __all__ = ["main"]
 
@@ -28,51 +29,110 @@ QUICK = Budget(seconds=0.3, round_seconds=0.0004)
 THOROUGH = Budget(seconds=2, round_seconds=0.0006)
 WIDTH = 130  # of tables where there is no terminal
 
+TaskT = TypeVar("TaskT", bound="tuple[object, ...]")
+ResultT = TypeVar("ResultT")
+
+
+class Row(NamedTuple):
+    """One row of the table to come."""
+
+    case: str
+    pair: Pair
+
+    def measured(self, budget: Budget) -> Result:
+        """Measure it."""
+        case = CASES[self.case]
+        contest = case.contest(self.pair, case.floors[self.pair.name])
+        measurement = measure(contest, budget)
+        return Result(self.case, case.title, self.pair, measurement, case.targets(self.pair))
+
 
 def main(description: str, arguments: Sequence[str] | None = None) -> int:
-    """Measure what was asked for and show it."""
+    """Measure what was asked for and show it; return 1 if `--check` finds a regression."""
     options = _parser(description).parse_args(arguments)
     torch.set_num_threads(1)
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    pairs = [PAIRS[name] for name in options.pair or PAIRS]
+    if options.growth:
+        points = _growth(pairs)
+        console.print(growth_table(points))
+        _write(options.json, [point.as_json() for point in points])
+        if options.plot:
+            from .plot import plot_growth
+
+            plot_growth(points, options.plot)
+        return 0
+    budget = QUICK if options.quick else THOROUGH
+    if options.seconds is not None:
+        budget = budget._replace(seconds=options.seconds)
     rows = [
-        (case, PAIRS[pair])
+        Row(case, pair)
         for case in options.case or CASES
-        for pair in options.pair or PAIRS
-        if pair in CASES[case].floors
+        for pair in pairs
+        if pair.name in CASES[case].floors
     ]
-    results = _measured(rows, QUICK if options.quick else THOROUGH)
+    results = _with_progress(rows, lambda row: row.measured(budget))
     console.print(table(results))
-    if options.json:
-        options.json.write_text(json.dumps(as_json(results), indent=1) + "\n")
-    return 0
+    _write(options.json, as_json(results))
+    if options.plot:
+        from .plot import plot
+
+        plot(results, options.plot)
+    return _check(results, console) if options.check else 0
 
 
-def _measured(rows: Sequence[tuple[str, Pair]], budget: Budget) -> list[Result]:
-    results: list[Result] = []
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(rows))
-        for name, pair in rows:
-            case = CASES[name]
-            progress.update(task, description=f"{case.title}, {pair.title}")
-            contest = case.contest(pair, case.floors[pair.name])
-            measurement = measure(contest, budget)
-            results.append(Result(name, case.title, pair, measurement, case.targets(pair)))
-            progress.advance(task)
+def _growth(pairs: Sequence[Pair]) -> list[Point]:
+    tasks = [(name, pair, size) for name in CURVES for size in CURVES[name].sizes for pair in pairs]
+    return _with_progress(tasks, lambda task: measured_point(*task))
+
+
+def _check(results: Sequence[Result], console: Console) -> int:
+    suspects = [Row(it.case, it.pair) for it in results if regressions(it)]
+    again = _with_progress(suspects, lambda row: row.measured(THOROUGH))  # once may be bad luck
+    found = [text for result in again for text in regressions(result)]
+    for text in found:
+        console.print(f"regression: {text}", soft_wrap=True)
+    return bool(found)
+
+
+def _with_progress(tasks: Sequence[TaskT], work: Callable[[TaskT], ResultT]) -> list[ResultT]:
+    """Do ``work`` on each of ``tasks``, and show how far it is."""
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=len(tasks))
+        results: list[ResultT] = []
+        for task in tasks:
+            progress.update(bar, description=", ".join(map(str, task)))
+            results.append(work(task))
+            progress.advance(bar)
     return results
+
+
+def _write(path: Path | None, content: object) -> None:
+    if path is not None:
+        path.write_text(json.dumps(content, indent=1) + "\n")
 
 
 def _parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="under a minute, less precise")
-    parser.add_argument(
-        "--case", action="append", choices=CASES, metavar="CASE", help=f"of {', '.join(CASES)}"
+    add = parser.add_argument
+    add("--quick", action="store_true", help="under a minute, less precise")
+    add("--case", action="append", choices=CASES, metavar="CASE", help=f"of {', '.join(CASES)}")
+    add("--pair", action="append", choices=PAIRS, metavar="PAIR", help=f"of {', '.join(PAIRS)}")
+    add("--seconds", type=float, metavar="SECONDS", help="how long to measure each row")
+    add("--growth", action="store_true", help=f"with more and more of {', '.join(CURVES)}")
+    add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    add("--plot", type=Path, metavar="FILE", help="draw them, to FILE.svg or FILE.png")
+    add(
+        "--check",
+        action="store_true",
+        help="fail if a ratio is twice as bad as aimed at, measured again",
     )
-    parser.add_argument(
-        "--pair", action="append", choices=PAIRS, metavar="PAIR", help=f"of {', '.join(PAIRS)}"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     return parser

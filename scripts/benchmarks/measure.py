@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .contest import Contest
 
-__all__ = ["Budget", "Figures", "Measurement", "measure"]
+__all__ = ["Budget", "Figures", "Measurement", "measure", "warm_up"]
 
 FEWEST = 10  # calls in a round
 WARM_UP = 40  # calls; JAX signatures that come again are compiled by then
@@ -64,6 +64,7 @@ class Measurement(NamedTuple):
 def measure(contest: Contest, budget: Budget) -> Measurement:
     """Time the calls of ``contest``; the best of many rounds is the one least disturbed."""
     with _no_collection():
+        warm_up(contest)
         calls = _calls_of_a_round(contest, budget)
         rounds: dict[str, list[float]] = {column: [] for column in contest.calls}
         order = list(contest.calls)
@@ -81,11 +82,14 @@ def _best(rounds: Mapping[str, Sequence[float]], which: slice) -> Figures:
     return Figures({column: min(times[which]) for column, times in rounds.items()})
 
 
-def _calls_of_a_round(contest: Contest, budget: Budget) -> int:
-    """Warm up, and return how many calls fill a round."""
+def warm_up(contest: Contest) -> None:
+    """Call everything until nothing is made or compiled any more."""
     for column in contest.calls:
         for _ in range(-(-WARM_UP // contest.most)):
             _time(contest, column, min(WARM_UP, contest.most))
+
+
+def _calls_of_a_round(contest: Contest, budget: Budget) -> int:
     column = "floor" if "floor" in contest.calls else "gymbridge"
     once = min(_time(contest, column, min(FEWEST, contest.most)) for _ in range(3))
     return min(contest.most, max(FEWEST, round(budget.round_seconds / once)))

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 from gymnasium.wrappers import array_conversion as gymnasiums
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,10 @@ class Pair(NamedTuple):
     def title(self) -> str:
         """How people call it: ``NumPy → PyTorch``."""
         return f"{TITLES[self.source]} → {TITLES[self.target]}"
+
+    @override
+    def __str__(self) -> str:
+        return self.title
 
     @property
     def class_name(self) -> str:

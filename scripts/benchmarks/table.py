@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
+from .growth import CURVES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .growth import Point
     from .measure import Measurement
     from .results import Result
 
-__all__ = ["table"]
+__all__ = ["growth_table", "table"]
 
 TEN = 10  # from here on, one decimal is enough
 
@@ -61,3 +64,18 @@ def _ratio(measurement: Measurement, one: str, other: str, *, missed: bool) -> t
     text = f"{ratio:.2f}" if ratio < TEN else f"{ratio:.1f}"
     mark = f"[red]{text} ![/]" if missed else f"[green]{text}[/]  "
     return mark, f"[dim]{spread[0]:.2f}…{spread[1]:.2f}"
+
+
+def growth_table(points: Sequence[Point]) -> Table:
+    """Lay out the points of all curves, pairs side by side."""
+    pairs = list(dict.fromkeys(point.pair for point in points))
+    grid = Table(title="µs of a call to gymbridge's converter", box=box.SIMPLE_HEAD)
+    grid.add_column("", justify="right")
+    for pair in pairs:
+        grid.add_column(pair.title, justify="right", no_wrap=True)
+    for name, of_curve in groupby(points, key=lambda it: it.curve):
+        grid.add_row(f"[bold]{CURVES[name].title}")
+        for size, of_size in groupby(of_curve, key=lambda it: it.size):
+            times = [_time(it.microseconds["gymbridge"] / 1e6) for it in of_size]
+            grid.add_row(f"{size:,}", *times)
+    return grid

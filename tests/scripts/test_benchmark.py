@@ -1,0 +1,233 @@
+"""The benchmark as it is run, and what it makes of what it measured."""
+
+from __future__ import annotations
+
+import gc
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from scripts.benchmarks import command
+from scripts.benchmarks.cases import CASES, Targets
+from scripts.benchmarks.contest import COLUMNS, Contest, converting
+from scripts.benchmarks.growth import CURVES, measured_point
+from scripts.benchmarks.guard import regressions
+from scripts.benchmarks.measure import Budget, Figures, Measurement, measure, warm_up
+from scripts.benchmarks.pairs import PAIRS
+from scripts.benchmarks.results import Result
+from tests.libraries.jax import jax
+from tests.libraries.torch import torch
+from tests.support import require, run_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+PAIR = PAIRS["numpy_to_torch"]
+
+
+@pytest.fixture(autouse=True)
+def threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+# -- the command -----------------------------------------------------------------------------------
+
+
+def test_the_script_measures_and_writes_what_it_measured(tmp_path: Path) -> None:
+    require("rich")
+    asked = ["--quick", "--seconds", "0.01", "--pair", "numpy_to_torch", "--pair", "jax_to_numpy"]
+    asked += ["--case", "array", "--case", "array-copy", "--case", "step", "--case", "cartpole"]
+    asked += ["--json", str(tmp_path / "figures.json")]
+    printed = run_python(
+        "import runpy, sys\n"
+        f"sys.argv[1:] = {asked!r}\n"
+        "runpy.run_path('scripts/benchmark.py', run_name='__main__')\n"
+    )
+    written = json.loads((tmp_path / "figures.json").read_text())
+
+    rows = [(row["case"], row["pair"]) for row in written["results"]]
+    assert rows == [
+        ("array", "numpy_to_torch"),
+        ("array", "jax_to_numpy"),
+        ("array-copy", "numpy_to_torch"),
+        ("array-copy", "jax_to_numpy"),
+        ("step", "numpy_to_torch"),
+        ("step", "jax_to_numpy"),
+        ("cartpole", "numpy_to_torch"),
+    ]
+    assert written["versions"]["torch"] == torch.__version__
+    assert written["versions"]["jax"] == jax.__version__
+    for row in written["results"]:
+        check_row(row)
+        assert CASES[row["case"]].title in printed
+    assert "NumPy → PyTorch" in printed
+    assert "JAX → NumPy" in printed
+
+
+def check_row(row: dict[str, Any]) -> None:
+    """Fail unless the ratios follow from the times, and every column is there that can be."""
+    times = row["microseconds"]
+    absent = {"array": {"bare"}, "array-copy": {"bare", "gymnasium"}}.get(row["case"], set())
+    assert set(times) == set(COLUMNS) - absent
+    assert all(time > 0 for time in times.values())
+    bare = times.get("bare", 0)
+    for name, one, other in (
+        ("gymbridge_to_floor", "gymbridge", "floor"),
+        ("gymnasium_to_gymbridge", "gymnasium", "gymbridge"),
+    ):
+        if one not in times:
+            assert row[name] is None
+            continue
+        expected = (times[one] - bare) / (times[other] - bare)
+        assert row[name]["ratio"] == pytest.approx(expected)
+        assert row[name]["least"] <= row[name]["greatest"]
+    assert row["rounds"] >= 10
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_a_plot_is_drawn_to_a_file(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require("matplotlib")
+    picture = tmp_path / f"costs.{kind}"
+    asked = ["--seconds", "0", "--case", "array", "--pair", "numpy_to_torch"]
+    assert command.main("", [*asked, "--plot", str(picture)]) == 0
+    assert "one array of 8 float32" in capsys.readouterr().out
+    content = picture.read_bytes()
+    if kind == "png":
+        assert content.startswith(b"\x89PNG")
+    else:
+        for text in ("one array of 8 float32", "NumPy → PyTorch", "gymbridge", "by hand"):
+            assert f">{text}<".encode() in content
+
+
+@pytest.mark.parametrize("name", ["--case", "--pair"])
+def test_an_unknown_name_is_answered_with_those_there_are(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command.main("", [name, "nothing"])
+    assert ("cartpole" if name == "--case" else "jax_to_torch") in capsys.readouterr().err
+
+
+# -- the guard -------------------------------------------------------------------------------------
+
+
+def result(*to_floor: float, gymnasium: float = 10) -> Result:
+    """Make a result with such ratios in its groups; its targets are 1.1 and 4."""
+    groups = [
+        Figures({"bare": 1, "floor": 2, "gymbridge": 1 + ratio, "gymnasium": 1 + gymnasium})
+        for ratio in to_floor
+    ]
+    return Result("step", "a step", PAIR, Measurement(groups[0], groups, 50), Targets(1.1, 4))
+
+
+def test_the_guard_lets_pass_what_noise_may_do() -> None:
+    assert regressions(result(2.1)) == []
+    assert regressions(result(7, 8, 1.2, 9)) == []  # one group of rounds was undisturbed
+    assert result(1.2).missed == ["floor"]  # which the table shows all the same
+
+
+def test_the_guard_names_what_is_far_from_its_target() -> None:
+    assert regressions(result(2.3, 2.5)) == [
+        "a step, NumPy → PyTorch: 2.30 times the cost of code written by hand, and 1.1 is aimed at"
+    ]
+    assert regressions(result(1, gymnasium=1.5)) == [
+        "a step, NumPy → PyTorch: 1.50 times as fast as Gymnasium, and 4 is aimed at"
+    ]
+
+
+@pytest.mark.parametrize(("aim", "code"), [(0.001, 1), (1000.0, 0)])
+def test_check_measures_again_and_fails_on_a_regression(
+    aim: float, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "THOROUGH", Budget(0.01, 0.0001))
+    monkeypatch.setitem(CASES, "number", CASES["number"]._replace(targets=lambda _: Targets(aim)))
+    asked = ["--seconds", "0", "--case", "number", "--pair", "torch_to_numpy", "--check"]
+    assert command.main("", asked) == code
+    assert ("regression: one float, PyTorch → NumPy: " in capsys.readouterr().out) is bool(code)
+
+
+# -- the measuring ---------------------------------------------------------------------------------
+
+
+def test_ratios_are_of_what_is_added_to_the_bare_call() -> None:
+    figures = Figures({"bare": 10, "floor": 12, "gymbridge": 13, "gymnasium": 25})
+    assert figures.overhead("gymbridge") == 3
+    assert figures.ratio("gymbridge", "floor") == 1.5
+    assert figures.ratio("gymnasium", "gymbridge") == 5
+    assert Figures({"floor": 2, "gymbridge": 3}).ratio("gymbridge", "floor") == 1.5
+    assert Figures({"gymbridge": 3}).ratio("gymbridge", "floor") is None
+
+
+def test_every_call_takes_turns_with_new_arguments_and_no_collection() -> None:
+    seen: list[tuple[str, object]] = []
+    collecting: set[bool] = set()
+
+    def call(column: str) -> Callable[[object], None]:
+        def called(argument: object) -> None:
+            seen.append((column, argument))
+            collecting.add(gc.isenabled())
+
+        return called
+
+    made = iter(range(1_000_000))
+    contest = Contest(
+        {column: call(column) for column in ("bare", "floor")},
+        lambda _column, calls: [next(made) for _ in range(calls)],
+        most=3,
+    )
+    measured = measure(contest, Budget(seconds=0, round_seconds=1, rounds=10))
+    assert measured.rounds == 10
+    assert len({argument for _, argument in seen}) == len(seen)
+    assert collecting == {False}
+    assert gc.isenabled()
+
+    rounds = [column for column, _ in seen[-10 * 2 * 3 :: 3]]  # each of three calls
+    assert rounds == ["bare", "floor", "floor", "bare"] * 5
+
+
+def test_nothing_is_compiled_once_warmed_up(caplog: pytest.LogCaptureFixture) -> None:
+    array = np.ones(37, np.float32)  # which no other test converts
+    contest = converting(array, PAIRS["numpy_to_jax"], None)
+    with jax.log_compiles():
+        warm_up(contest)
+        assert any("Compiling" in message for message in caplog.messages)
+        caplog.clear()
+        for call in contest.calls.values():
+            for _ in range(20):
+                call(array)
+    assert not caplog.messages
+
+
+# -- growth ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_the_smallest_point_of_every_curve_can_be_measured(curve: str) -> None:
+    point = measured_point(curve, PAIR, CURVES[curve].sizes[0])
+    assert set(point.microseconds) == {"gymbridge", "gymnasium"}
+    assert all(time > 0 for time in point.microseconds.values())
+    assert point.as_json()["pair"] == "numpy_to_torch"
+
+
+def test_growth_is_written_and_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require("matplotlib")
+    for name, curve in CURVES.items():
+        monkeypatch.setitem(CURVES, name, curve._replace(sizes=curve.sizes[:2]))
+    figures, picture = tmp_path / "growth.json", tmp_path / "growth.svg"
+    asked = ["--growth", "--pair", "numpy_to_torch"]
+    assert command.main("", [*asked, "--json", str(figures), "--plot", str(picture)]) == 0
+    points = json.loads(figures.read_text())
+    assert [(point["curve"], point["size"]) for point in points] == [
+        (name, size) for name, curve in CURVES.items() for size in curve.sizes
+    ]
+    assert all(f">{curve.title}<".encode() in picture.read_bytes() for curve in CURVES.values())
+    assert "environments in a vector step" in capsys.readouterr().out
