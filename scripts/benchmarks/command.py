@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-QUICK = Budget(seconds=0.3, round_seconds=0.0004)
-THOROUGH = Budget(seconds=2, round_seconds=0.0006)
+QUICK = Budget(seconds=0.3, round_seconds=0.0004, rounds=25)
+THOROUGH = Budget(seconds=2, round_seconds=0.0006, rounds=100)
 WIDTH = 130  # of tables where there is no terminal
 
 TaskT = TypeVar("TaskT", bound="tuple[object, ...]")
