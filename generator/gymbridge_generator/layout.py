@@ -12,9 +12,19 @@ import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["WIDTH", "assignment", "exported", "fold", "import_block", "import_from", "paragraph"]
+__all__ = [
+    "WIDTH",
+    "assignment",
+    "exported",
+    "fold",
+    "import_block",
+    "import_from",
+    "imports_from",
+    "natural",
+    "paragraph",
+]
 
 WIDTH = 100
 
@@ -54,6 +64,13 @@ def import_from(module: str, names: Iterable[str], *, indent: int = 0) -> str:
     )
 
 
+def imports_from(members: Mapping[str, Iterable[str]]) -> str:
+    """Return the imports of names from modules, sorted by the modules."""
+    return "\n".join(
+        import_from(module, members[module]) for module in sorted(members, key=natural)
+    )
+
+
 def import_block(statements: Iterable[str]) -> str:
     """Return imports of one name each, merged and sorted: the standard library first."""
     plain: set[tuple[str, str]] = set()
@@ -68,9 +85,9 @@ def import_block(statements: Iterable[str]) -> str:
             case _:
                 raise ValueError(statement)
     sections: tuple[list[str], list[str]] = ([], [])
-    for module, statement in sorted(plain, key=lambda item: _natural(item[0])):
+    for module, statement in sorted(plain, key=lambda item: natural(item[0])):
         sections[_third_party(module)].append(statement)
-    for module in sorted(members, key=_natural):
+    for module in sorted(members, key=natural):
         # what is renamed stands on a line of its own
         groups = [{name} for name in members[module] if " as " in name]
         groups.append({name for name in members[module] if " as " not in name})
@@ -91,7 +108,7 @@ def _third_party(module: str) -> bool:
 
 
 def _member(name: str) -> tuple[int, object]:
-    return _kind(name.partition(" ")[0]), _natural(name)
+    return _kind(name.partition(" ")[0]), natural(name)
 
 
 def _kind(name: str) -> int:
@@ -100,7 +117,8 @@ def _kind(name: str) -> int:
     return 1 if name[0].isupper() else 2
 
 
-def _natural(name: str) -> tuple[object, object]:
+def natural(name: str) -> tuple[object, object]:
+    """Return what sorts names as people do: 2 before 10, and capitals among the others."""
     return _numbers(name.lower()), _numbers(name)
 
 

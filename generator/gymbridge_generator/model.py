@@ -144,6 +144,8 @@ class Package(_Table):
     """Where it is imported from, so that examples can say it: "mine.bridges"."""
     exports: Annotated[tuple[Export, ...], Field(strict=False)] = ()
     """Names of gymbridge_runtime that it passes on."""
+    array_conversion: bool = False
+    """Whether it passes on ArrayConversion too, the wrapper between any two libraries."""
 
 
 class Spec(_Table):

@@ -6,22 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gymbridge_generator import naming
-from gymbridge_generator.layout import exported, import_from
+from gymbridge_generator.layout import exported, import_from, natural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gymbridge_generator.model import Backend
+    from gymbridge_generator.model import Backend, Form, Package
 
     Pairs: TypeAlias = Sequence[tuple[Backend, Backend]]
 
-__all__ = ["RUNTIME_API", "FolderPlan", "LazyName", "PackagePlan"]
+__all__ = ["RUNTIME_API", "FolderPlan", "LazyName", "PackagePlan", "PassedOnPlan"]
 
 RUNTIME_API = 1
 """What generated code asks of the runtime; a test holds it to the runtime's own."""
 
 _ROOT = "Typed Gymnasium wrappers between array libraries: a class for every ordered pair."
 _VECTOR = "The same wrappers for vector environments, under the same names."
+_ARRAY_CONVERSION = "ArrayConversion"
+_FUNCTIONS = ("array_conversion", "module_name_to_namespace", "module_namespace")
+_ANY_SINGLE = "`ArrayConversion`: environments of any array API library used from any other."
+_ANY_VECTOR = "`ArrayConversion` for vectors: any array API library used from any other."
 _VECTOR_ONLY = "Typed Gymnasium wrappers between array libraries, in the package `vector`."
 
 
@@ -30,6 +34,27 @@ class FolderPlan:
     """A package that only holds modules."""
 
     summary: str
+
+
+@dataclass(frozen=True)
+class PassedOnPlan:
+    """A module whose names are the runtime's."""
+
+    summary: str
+    imports: str
+    exports: tuple[str, ...]
+
+    @classmethod
+    def array_conversion(cls, form: Form) -> PassedOnPlan:
+        """Plan the module with Gymnasium's name that knows libraries by their modules."""
+        single = form == "single"
+        names = [_ARRAY_CONVERSION, *(_FUNCTIONS if single else ())]
+        module = "array_conversion" if single else "array_conversion_vector"
+        return cls(
+            summary=_ANY_SINGLE if single else _ANY_VECTOR,
+            imports=import_from(f"gymbridge_runtime.{module}", names),
+            exports=tuple(exported(names)),
+        )
 
 
 @dataclass(frozen=True)
@@ -44,7 +69,11 @@ class LazyName:
     @classmethod
     def of(cls, source: Backend, target: Backend) -> LazyName:
         """Plan the import of one wrapper."""
-        name, module = naming.wrapper(source, target), naming.forward(source, target)
+        return cls.named(naming.wrapper(source, target), naming.forward(source, target))
+
+    @classmethod
+    def named(cls, name: str, module: str) -> LazyName:
+        """Plan the import of a name from a module beside."""
         return cls(name, module, import_from(f".{module}", [f"{name} as {name}"], indent=4))
 
 
@@ -60,9 +89,10 @@ class PackagePlan:
     wrappers: tuple[LazyName, ...]
 
     @classmethod
-    def root(cls, pairs: Pairs, exports: Sequence[str], *, single: bool) -> PackagePlan:
+    def root(cls, pairs: Pairs, package: Package, *, single: bool) -> PackagePlan:
         """Plan the package itself, which is where the runtime is asked whether it fits."""
-        wrappers = _wrappers(pairs) if single else ()
+        exports = package.exports
+        wrappers = _wrappers(pairs, package) if single else ()
         blocks = [import_from("gymbridge_runtime", {*exports, "require_runtime_api"})]
         if single:
             blocks.append("from gymbridge_runtime.lazy import lazy_names")
@@ -75,9 +105,9 @@ class PackagePlan:
         )
 
     @classmethod
-    def vector(cls, pairs: Pairs) -> PackagePlan:
+    def vector(cls, pairs: Pairs, package: Package) -> PackagePlan:
         """Plan the package of vector wrappers below it."""
-        wrappers = _wrappers(pairs)
+        wrappers = _wrappers(pairs, package)
         return cls(
             summary=_VECTOR,
             runtime_api=0,
@@ -87,5 +117,8 @@ class PackagePlan:
         )
 
 
-def _wrappers(pairs: Pairs) -> tuple[LazyName, ...]:
-    return tuple(LazyName.of(source, target) for source, target in pairs)
+def _wrappers(pairs: Pairs, package: Package) -> tuple[LazyName, ...]:
+    wrappers = [LazyName.of(source, target) for source, target in pairs]
+    if package.array_conversion:
+        wrappers.append(LazyName.named(_ARRAY_CONVERSION, "array_conversion"))
+    return tuple(sorted(wrappers, key=lambda wrapper: natural(wrapper.module)))

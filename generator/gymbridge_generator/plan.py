@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gymbridge_generator import naming
 from gymbridge_generator.converter_plan import ConverterPlan
 from gymbridge_generator.library_plan import LibraryPlan
-from gymbridge_generator.package_plan import FolderPlan, PackagePlan
+from gymbridge_generator.package_plan import FolderPlan, PackagePlan, PassedOnPlan
 from gymbridge_generator.wrapper_plan import WrapperPlan
 
 if TYPE_CHECKING:
@@ -24,19 +24,26 @@ class Page:
 
     path: str
     template: str
-    content: LibraryPlan | ConverterPlan | WrapperPlan | PackagePlan | FolderPlan
+    content: LibraryPlan | ConverterPlan | WrapperPlan | PackagePlan | PassedOnPlan | FolderPlan
 
 
 def plan(selection: Selection) -> list[Page]:
-    """Return the files of a spec, in the order of their paths."""
+    """Return the files of a spec."""
     spec, pairs = selection.spec, selection.pairs
     forms, single = spec.matrix.forms, "single" in spec.matrix.forms
-    root = PackagePlan.root(pairs, spec.package.exports, single=single)
+    root = PackagePlan.root(pairs, spec.package, single=single)
     pages = [Page("__init__.py", "package.py.jinja" if single else "root.py.jinja", root)]
     if "vector" in forms:
-        pages.append(Page("vector/__init__.py", "package.py.jinja", PackagePlan.vector(pairs)))
+        pages.append(
+            Page("vector/__init__.py", "package.py.jinja", PackagePlan.vector(pairs, spec.package))
+        )
     for form in forms:
         folder = "" if form == "single" else "vector/"
+        if spec.package.array_conversion:
+            anything = PassedOnPlan.array_conversion(form)
+            pages.append(
+                Page(f"{folder}array_conversion.py", "array_conversion.py.jinja", anything)
+            )
         for source, target in pairs:
             path = f"{folder}{naming.forward(source, target)}.py"
             wrapper = WrapperPlan.of(source, target, form, spec.package.name, pairs)
@@ -51,7 +58,7 @@ def plan(selection: Selection) -> list[Page]:
     for source, target in pairs:
         # the one is for observations, the other for actions
         pages += [_converter(source, target), _converter(target, source)]
-    return sorted({page.path: page for page in pages}.values(), key=lambda page: page.path)
+    return list({page.path: page for page in pages}.values())
 
 
 def _converter(source: Backend, target: Backend) -> Page:

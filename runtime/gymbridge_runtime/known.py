@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from gymbridge_runtime.backend import AnyBackend, Backend
 from gymbridge_runtime.errors import BackendNotInstalledError
 
-__all__ = ["backend_of", "load", "register"]
+__all__ = ["backend_named", "backend_of", "load", "register"]
 
 _REFERENCES = {
     "numpy": "gymbridge_runtime.backends.numpy:NUMPY",
@@ -52,13 +52,19 @@ def load(reference: str) -> AnyBackend:
     return backend
 
 
+def backend_named(root: str) -> AnyBackend | None:
+    """Return the backend of the library whose top-level package is ``root``, if it is known."""
+    backend = _REGISTERED.get(root)
+    if backend is None and root in _REFERENCES:
+        backend = _REGISTERED[root] = load(_REFERENCES[root])
+    return backend
+
+
 def backend_of(kind: type[object]) -> AnyBackend | None:
     """Return the backend whose arrays ``kind`` are, if it is one that gymbridge knows."""
     for base in kind.__mro__:
         root = str(base.__module__).partition(".")[0]
-        backend = _REGISTERED.get(root)
-        if backend is None and root in _REFERENCES:
-            backend = _REGISTERED[root] = load(_REFERENCES[root])
+        backend = backend_named(root)
         if backend is not None and backend.is_array(kind):
             return backend
     return None

@@ -190,15 +190,15 @@ def test_a_spec_records_what_the_wrapper_was_told_as_text() -> None:
     import torch
 
     agent = gymbridge.NumpyToTorch(
-        gym.make("CartPole-v1"), torch.device("cpu", 0), copy=True, float_dtype=torch.bfloat16
+        gym.make("CartPole-v1"), torch.device("cpu"), copy=True, float_dtype=torch.bfloat16
     )
     assert agent.spec is not None
     recorded = agent.spec.additional_wrappers[-1]
     assert recorded.name == "NumpyToTorch"
     assert recorded.entry_point == "gymbridge.numpy_to_torch:NumpyToTorch"
-    assert recorded.kwargs == {"device": "cpu:0", "copy": True, "float_dtype": "bfloat16"}
+    assert recorded.kwargs == {"device": "cpu", "copy": True, "float_dtype": "bfloat16"}
     restored: Any = gym.make(_from_json(agent.spec))
-    assert restored.device == torch.device("cpu", 0)
+    assert restored.device == torch.device("cpu")
     assert restored.reset()[0].dtype == torch.bfloat16
 
 

@@ -33,6 +33,7 @@ def libraries() -> None:
 
 def test_there_is_a_class_for_every_ordered_pair() -> None:
     names = {f"{source.title()}To{target.title()}" for source, target in PAIRS}
+    names.add("ArrayConversion")
     assert names == set(gymbridge.vector.__all__)
     assert set(gymbridge.__all__) == names | {
         "BackendNotInstalledError",

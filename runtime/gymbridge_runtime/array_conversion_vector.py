@@ -1,0 +1,103 @@
+"""The same for vector environments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from gymbridge_runtime.array_conversion import recorded
+from gymbridge_runtime.namespaces import Namespace, backend_for, namespace_name
+from gymbridge_runtime.types import AnyType
+from gymbridge_runtime.vector import VectorBridge
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gymbridge_runtime.traffic import Settings
+    from gymbridge_runtime.types import Info
+    from gymnasium.vector import VectorEnv
+
+__all__ = ["ArrayConversion"]
+
+
+class ArrayConversion(VectorBridge[AnyType, AnyType, AnyType, AnyType, AnyType]):
+    """Use vector environments of one array API library from another.
+
+    Where both libraries are known by name, a class of their own says more to a type checker:
+    ``NumpyToTorch(env)`` instead of ``ArrayConversion(env, "numpy", "torch")``.
+
+    Rendered frames stay as they are. Pickles hold the names of the modules.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from gymbridge.vector import ArrayConversion
+        >>> cartpoles = gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync")
+        >>> envs = ArrayConversion(cartpoles, "numpy", "array_api_strict")
+        >>> obs, infos = envs.reset(seed=0)
+        >>> obs.dtype
+        array_api_strict.float32
+        >>> obs, rewards, terminations, truncations, infos = envs.step(envs.sample_action())
+        >>> rewards.shape
+        (2,)
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[AnyType, AnyType, AnyType],
+        env_xp: Namespace,
+        target_xp: Namespace,
+        env_device: object = None,
+        target_device: object = None,
+        *,
+        copy: bool | None = None,
+        float_dtype: object = None,
+    ) -> None:
+        """Wrap ``env``.
+
+        Args:
+            env: What to wrap.
+            env_xp: The array API module of the environments, or its name.
+            target_xp: The array API module of the agent, or its name.
+            env_device: Where actions go: the library's own object, or text.
+            target_device: Where the agent's arrays go.
+            copy: None shares memory where nobody can tell and copies elsewhere, True always
+                copies, False never does and raises `CopyRequiredError` where it would have to.
+            float_dtype: What floating observations are cast to; infos keep theirs.
+        """
+        self._names = namespace_name(env_xp), namespace_name(target_xp)
+        super().__init__(
+            env,
+            backend_for(env_xp),
+            backend_for(target_xp),
+            device=target_device,
+            env_device=env_device,
+            copy=copy,
+            float_dtype=float_dtype,
+        )
+
+    @override
+    def _given(self, settings: Settings) -> dict[str, object]:
+        return recorded(self._names, settings)
+
+    @override
+    def step(self, actions: AnyType) -> tuple[AnyType, AnyType, AnyType, AnyType, Info]:
+        """Take one step in every environment.
+
+        They receive ``actions`` as their own ``action_space`` would have sampled them.
+        """
+        traffic = self._traffic
+        obs, rewards, terminations, truncations, infos = self.env.step(traffic.act(actions))
+        return traffic.arrive(obs, rewards, terminations, truncations, infos)
+
+    @override
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: Info | None = None
+    ) -> tuple[AnyType, Info]:
+        """Start an episode in every environment.
+
+        Array leaves of ``options`` are converted towards the environments; ``seed``, or a seed for
+        each, is passed on.
+        """
+        traffic = self._traffic
+        obs, infos = self.env.reset(seed=cast("int | None", seed), options=traffic.options(options))
+        return traffic.observe(obs), traffic.inform(infos)

@@ -1,0 +1,400 @@
+"""`ArrayConversion` between any two array API libraries, with Gymnasium's names and signatures."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import inspect
+import math
+import pickle
+from functools import partial
+from importlib import import_module
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import gymbridge
+import gymbridge.vector
+from gymbridge.array_conversion import (
+    ArrayConversion,
+    array_conversion,
+    module_name_to_namespace,
+    module_namespace,
+)
+from tests.environments.worlds import Countdown, Echo
+from tests.support import require, run_python
+
+if TYPE_CHECKING:
+    from tests.environments.bridges import Value
+
+KNOWN = ["numpy", "torch", "jax.numpy"]
+GENERIC = ["array_api_strict", "dask.array", "sparse"]
+LIBRARIES = [*KNOWN, *GENERIC]
+PAIRS = list(permutations(LIBRARIES, 2))
+
+
+def _module(name: str) -> Value:
+    require(name.partition(".")[0])
+    return import_module(name)
+
+
+def _is(array: object, name: str) -> bool:
+    """Tell whether ``array`` is of the library, by the package that its type says it is from."""
+    root = name.partition(".")[0]
+    return type(array).__module__.partition(".")[0] in {root, f"{root}lib"}
+
+
+def _values(array: Value) -> Value:
+    return np.asarray(array.todense() if hasattr(array, "todense") else array)
+
+
+def _agree(got: object, wanted: object, name: str) -> None:
+    """Fail unless ``got`` is what an agent of the library has to see of ``wanted``."""
+    if isinstance(wanted, dict):
+        assert isinstance(got, dict)
+        assert got.keys() == wanted.keys()
+        for key in wanted:
+            _agree(got[key], wanted[key], name)
+    elif isinstance(wanted, np.ndarray) and wanted.dtype.kind in "biuf":
+        assert _is(got, name), f"{got!r} is no array of {name}"
+        values = _values(got)
+        assert values.shape == wanted.shape
+        assert values.dtype.kind == wanted.dtype.kind
+        np.testing.assert_array_equal(values, wanted.astype(values.dtype))
+    elif isinstance(wanted, np.ndarray) and wanted.dtype.kind == "O":
+        assert isinstance(got, np.ndarray)
+        for one, other in zip(got, wanted, strict=True):
+            _agree(one, other, name)
+    elif isinstance(wanted, (float, int)) and not isinstance(wanted, bool):
+        _agree(got, np.asarray(wanted), name)
+    else:
+        np.testing.assert_equal(got, wanted)
+
+
+def _from(source: str, env: Value, wrap: Value) -> Value:
+    """Return a NumPy environment as one of ``source``."""
+    return env if source == "numpy" else wrap(env, "numpy", source)
+
+
+# -- all pairs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_every_library_can_be_used_from_every_other(source: str, target: str) -> None:
+    env_xp, target_xp = _module(source), _module(target)
+    bare = gym.make("CartPole-v1")
+    agent = ArrayConversion(
+        _from(source, gym.make("CartPole-v1"), ArrayConversion), env_xp, target_xp
+    )
+    got, wanted = agent.reset(seed=3), bare.reset(seed=3)
+    _agree(got[0], wanted[0], target)
+    for action in (0, 1):
+        step = agent.step(array_conversion(np.array(action), target))
+        expected = bare.step(action)
+        _agree(step[0], expected[0], target)
+        assert step[1:4] == (1.0, False, False)
+        assert [type(value) for value in step[1:4]] == [float, bool, bool]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_every_library_can_be_used_from_every_other_in_vectors(source: str, target: str) -> None:
+    _module(source), _module(target)
+
+    def countdowns() -> SyncVectorEnv:
+        makers = [partial(Countdown, length) for length in (1, 2)]
+        return SyncVectorEnv(makers, autoreset_mode=AutoresetMode.SAME_STEP)
+
+    wrap = gymbridge.vector.ArrayConversion
+    bare = countdowns()
+    agent = wrap(_from(source, countdowns(), wrap), source, target)
+    _agree(agent.reset(seed=[0, 1])[0], bare.reset(seed=[0, 1])[0], target)
+    for _ in range(2):
+        actions = np.zeros(2, np.int64)
+        got, wanted = agent.step(array_conversion(actions, target)), bare.step(actions)
+        for one, other in zip(got[:4], wanted[:4], strict=True):
+            _agree(one, other, target)
+        for key in ("left", "_left", "final_obs", "_final_obs", "text", "below"):
+            if key in wanted[4]:
+                _agree(got[4][key], wanted[4][key], target)
+
+
+# -- Gymnasium's layout ---------------------------------------------------------------------------
+
+
+def test_names_and_signatures_begin_as_gymnasiums() -> None:
+    theirs: Any = import_module("gymnasium.wrappers.array_conversion")
+    vectors: Any = import_module("gymnasium.wrappers.vector.array_conversion")
+    pairs: list[tuple[Any, Any]] = [
+        (ArrayConversion, theirs.ArrayConversion),
+        (gymbridge.vector.ArrayConversion, vectors.ArrayConversion),
+        (array_conversion, theirs.array_conversion),
+        (module_namespace, theirs.module_namespace),
+        (module_name_to_namespace, theirs.module_name_to_namespace),
+    ]
+    for ours, other in pairs:
+        wanted = list(inspect.signature(other).parameters.values())
+        got = list(inspect.signature(ours).parameters.values())
+        assert [(p.name, p.default) for p in got[: len(wanted)]] == [
+            (p.name, p.default) for p in wanted
+        ]
+        assert all(p.kind is p.KEYWORD_ONLY for p in got[len(wanted) :])
+    assert gymbridge.ArrayConversion is ArrayConversion
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_namespaces_are_found_by_module_and_by_name(name: str) -> None:
+    module = _module(name)
+    theirs: Any = import_module("gymnasium.wrappers.array_conversion")
+    assert module_namespace(module) is theirs.module_namespace(module)
+    assert module_name_to_namespace(name) is theirs.module_namespace(module)
+    assert module_namespace(module_namespace(module)) is module_namespace(module)
+
+
+def test_a_module_without_arrays_is_refused_by_name() -> None:
+    env = gym.make("CartPole-v1")
+    for call in (
+        lambda: module_namespace(math),
+        lambda: ArrayConversion(env, np, "math"),
+        lambda: array_conversion(1, math),
+    ):
+        with pytest.raises(ValueError, match=r"^math is no array API namespace"):
+            call()
+
+
+def test_a_library_that_is_not_installed_is_named() -> None:
+    with pytest.raises(gymbridge.BackendNotInstalledError, match="'no_such_library'"):
+        ArrayConversion(gym.make("CartPole-v1"), np, "no_such_library")
+
+
+def test_examples_run() -> None:
+    require("array_api_strict")
+    for name in ("gymbridge_runtime.array_conversion", "gymbridge_runtime.array_conversion_vector"):
+        result = doctest.testmod(import_module(name))
+        assert result.attempted > 5
+        assert not result.failed
+
+
+def test_no_library_is_imported_before_it_is_named() -> None:
+    code = """\
+import sys
+import gymbridge.array_conversion, gymbridge.vector.array_conversion
+print(sorted({"torch", "jax", "array_api_strict", "dask", "sparse"} & sys.modules.keys()))
+"""
+    assert run_python(code) == "[]\n"
+
+
+# -- known libraries ------------------------------------------------------------------------------
+
+
+def test_known_libraries_keep_their_promises() -> None:
+    """JAX arrays neither alias the environment's memory nor can they be written through."""
+    require("torch")
+    require("jax")
+    memory = np.zeros(100_000, np.float32)
+    frozen = array_conversion(memory, "jax.numpy")
+    memory[:] = 1
+    assert not np.asarray(frozen).any()
+    tensor = array_conversion(frozen, import_module("torch"))
+    tensor += 1
+    assert not np.asarray(frozen).any()
+
+
+def test_discrete_actions_are_numbers_for_numpy_environments() -> None:
+    require("array_api_strict")
+    env = Echo(spaces.Discrete(3))
+    agent = ArrayConversion(env, np, "array_api_strict")
+    agent.step(array_conversion(np.array(2), "array_api_strict"))
+    assert type(env.received) is np.int64
+    assert env.received == 2
+
+
+# -- the generic backend --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GENERIC)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (0, 2), (3,), (2, 3)], ids=str)
+def test_arrays_survive_the_way_there_and_back(
+    name: str, dtype: str, shape: tuple[int, ...]
+) -> None:
+    _module(name)
+    array = np.arange(math.prod(shape)).reshape(shape).astype(dtype)
+    there = array_conversion(array, name)
+    assert _is(there, name)
+    back = array_conversion(there, np)
+    assert type(back) is np.ndarray
+    assert (back.dtype, back.shape) == (array.dtype, array.shape)
+    np.testing.assert_array_equal(back, array)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_layouts_that_libraries_dislike_are_copied(name: str) -> None:
+    _module(name)
+    frozen = np.arange(6.0).reshape(2, 3)
+    frozen.flags.writeable = False
+    misaligned = np.frombuffer(b"\0" * 17, np.float64, 2, 1)
+    for array in (frozen, frozen[::-1, ::-1], frozen.T, frozen[:, ::2], misaligned):
+        got = array_conversion(array, name)
+        assert _is(got, name)
+        np.testing.assert_array_equal(_values(got), array)
+
+
+def test_trees_keep_their_structure() -> None:
+    require("array_api_strict")
+    tree = {"a": [np.ones(2), ("text", None, True)], 1: np.float32(2), "n": 3}
+    got = array_conversion(tree, "array_api_strict")
+    assert list(got) == ["a", 1, "n"]
+    assert got["a"][1] == ("text", None, True)
+    assert [_is(leaf, "array_api_strict") for leaf in (got["a"][0], got[1], got["n"])] == [True] * 3
+    assert str(got[1].dtype).endswith("float32")
+    assert int(got["n"]) == 3
+
+
+def test_arrays_of_other_libraries_inside_a_tree_are_converted_too() -> None:
+    for name in LIBRARIES:
+        _module(name)
+    tree = {name: array_conversion(np.arange(3.0), name) for name in LIBRARIES}
+    for target in LIBRARIES:
+        got = array_conversion(tree, target)
+        for name in LIBRARIES:
+            assert _is(got[name], target), (name, target)
+            np.testing.assert_array_equal(_values(got[name]), np.arange(3.0))
+
+
+def test_memory_is_shared_where_both_libraries_can() -> None:
+    strict = _module("array_api_strict")
+    memory = np.zeros(3)
+    shared = array_conversion(memory, strict)
+    memory[0] = 7
+    assert float(shared[0]) == 7
+    apart = array_conversion(memory, strict, copy=True)
+    memory[0] = 8
+    assert float(apart[0]) == 7
+    assert np.shares_memory(array_conversion(shared, np, copy=False), memory)
+
+
+@pytest.mark.parametrize("name", ["dask.array", "sparse"])
+def test_libraries_that_cannot_share_refuse_to_do_without_copies(name: str) -> None:
+    _module(name)
+    with pytest.raises(gymbridge.CopyRequiredError, match=f"{name} copies whatever it imports"):
+        array_conversion(np.zeros(3), name, copy=False)
+    with pytest.raises(gymbridge.CopyRequiredError, match="had to be copied to be seen"):
+        array_conversion(array_conversion(np.zeros(3), name), np, copy=False)
+
+
+def test_a_dtype_that_a_library_has_not_is_an_error() -> None:
+    require("array_api_strict")
+    with pytest.raises(
+        gymbridge.ConversionError, match="array_api_strict has no dtype for float16"
+    ):
+        array_conversion({"x": np.zeros(2, np.float16)}, "array_api_strict")
+
+
+def test_actions_of_generic_agents_are_the_environments_own() -> None:
+    strict = _module("array_api_strict")
+    env = Echo(spaces.Box(-1, 1, (2,), np.float64))
+    action = strict.zeros(2, dtype=strict.float32)
+    ArrayConversion(env, np, strict).step(action)
+    env.received[:] = 7
+    assert env.received.dtype == np.float64
+    assert not np.asarray(action).any()
+
+
+def test_floating_observations_are_cast_to_a_dtype_of_the_library() -> None:
+    strict = _module("array_api_strict")
+    env = Echo(spaces.Discrete(2), spaces.Box(-1, 1, (2,), np.float64))
+    for wanted in (strict.float32, "float32", np.float32):
+        agent = ArrayConversion(env, np, strict, float_dtype=wanted)
+        assert agent.reset()[0].dtype == strict.float32
+
+
+# -- devices --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["device1", "array_api_strict.Device('device1')"])
+def test_devices_are_named_or_given(text: str) -> None:
+    strict = _module("array_api_strict")
+    for device in (text, strict.Device("device1")):
+        agent: Any = ArrayConversion(gym.make("CartPole-v1"), np, strict, None, device)
+        assert agent.reset()[0].device == strict.Device("device1")
+        assert agent.device == strict.Device("device1")
+        agent.step(agent.sample_action())
+        restored: Any = gym.make(EnvSpec.from_json(agent.spec.to_json()))
+        assert restored.reset()[0].device == strict.Device("device1")
+
+
+def test_actions_go_to_the_device_of_the_environment() -> None:
+    strict = _module("array_api_strict")
+    env = Echo(spaces.Box(-1, 1, (2,)))
+    agent = ArrayConversion(env, strict, np, "device2")
+    agent.step(np.zeros(2, np.float32))
+    assert env.received.device == strict.Device("device2")
+    action = strict.zeros(2, dtype=strict.float32, device=strict.Device("device1"))
+    ArrayConversion(env, strict, strict, "device2", "device1").step(action)
+    assert env.received.device == strict.Device("device2")
+
+
+def test_a_device_that_is_not_there_is_an_error() -> None:
+    require("array_api_strict")
+    with pytest.raises(ValueError, match="array_api_strict has no device 'gpu'; it has"):
+        array_conversion(np.zeros(2), "array_api_strict", "gpu")
+
+
+# -- persistence ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["torch", "jax.numpy", *GENERIC])
+def test_specs_hold_names_and_restore_the_wrapper(name: str) -> None:
+    agent = ArrayConversion(gym.make("CartPole-v1"), np, _module(name), copy=True)
+    assert agent.spec is not None
+    recorded = agent.spec.additional_wrappers[-1]
+    assert recorded.name == "ArrayConversion"
+    assert recorded.kwargs == {"env_xp": "numpy", "target_xp": name, "copy": True}
+    for spec in (agent.spec, EnvSpec.from_json(agent.spec.to_json())):
+        restored: Any = gym.make(spec)
+        agent.reset(seed=1)
+        restored.reset(seed=1)
+        action = array_conversion(np.array(1), name)
+        got, wanted = restored.step(action), agent.step(action)
+        assert _is(got[0], name)
+        np.testing.assert_array_equal(_values(got[0]), _values(wanted[0]))
+
+
+@pytest.mark.parametrize("name", ["torch", "jax.numpy", *GENERIC])
+def test_pickles_and_copies_hold_names_and_go_on(name: str) -> None:
+    single = ArrayConversion(gym.make("CartPole-v1"), np, _module(name))
+    vector = gymbridge.vector.ArrayConversion(
+        SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2), np, _module(name)
+    )
+    agent: Value
+    for agent, action in ((single, np.array(1)), (vector, np.array([1, 0]))):
+        agent.reset(seed=0)
+        converted = array_conversion(action, name)
+        agent.step(converted)
+        for restored in (pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)):
+            assert restored.device == agent.device
+            assert restored.action_space == agent.action_space
+            before = copy.deepcopy(agent)
+            got, wanted = restored.step(converted), before.step(converted)
+            assert _is(got[0], name)
+            np.testing.assert_array_equal(_values(got[0]), _values(wanted[0]))
+
+
+def test_a_pickle_is_restored_where_its_library_was_never_imported() -> None:
+    require("array_api_strict")
+    code = """\
+import subprocess, sys
+import gymnasium as gym
+import gymbridge
+agent = gymbridge.ArrayConversion(gym.make("CartPole-v1"), "numpy", "array_api_strict")
+import pickle
+restore = "import pickle, sys; print(pickle.load(sys.stdin.buffer).reset(seed=0)[0].dtype)"
+subprocess.run([sys.executable, "-c", restore], input=pickle.dumps(agent), check=True)
+"""
+    assert run_python(code) == "array_api_strict.float32\n"
