@@ -12,6 +12,7 @@ __all__ = ["RESERVED", "Names", "forward", "part", "wrapper"]
 RESERVED = frozenset(
     {
         "BackendNotInstalledError",
+        "Conversions",
         "Converter",
         "DlpackBackend",
         "EllipsisType",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
-from gymbridge_generator.layout import WIDTH, exported, fold, import_from, paragraph
+from gymbridge_generator.layout import WIDTH, exported, fold, import_from, imports_from, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,7 @@ def _imports(source: Backend, target: Backend, *, vector: bool) -> str:
     if not vector:
         for function in (naming.forward(source, target), naming.forward(target, source)):
             blocks[f".converters.{function}"] = {function}
-    return "\n".join(import_from(module, blocks[module] - {""}) for module in sorted(blocks))
+    return imports_from({module: names - {""} for module, names in blocks.items()})
 
 
 def _class_line(name: str, base: str, parameters: Sequence[str]) -> str:

@@ -130,6 +130,15 @@ def test_what_is_written_is_spelled_anew() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["A,", "a, b", "(a, b)", "(a | b)[c]", "a | (b | c)", "tuple[()]", "a" * 201, "", "None()"],
+)
+def test_what_is_not_one_type_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a type expression"):
+        type_expression(text)
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=30) | st.from_regex(r"[a-z.|\[\], ()'\"\n#=:*+]{1,20}", fullmatch=True))
 def test_type_expressions_hold_nothing_but_types(text: str) -> None:

@@ -40,6 +40,23 @@ export_keywords = ["stream"]
 """
 
 
+NUMBERED = """\
+spec_version = 1
+extends = ["gymbridge"]
+"""
+for number in (2, 10):
+    NUMBERED += f"""
+[[backend]]
+name = "lib{number}"
+title = "Library {number}"
+module = "lib{number}"
+array = "lib{number}.Array"
+imports = ["import lib{number}", "import collections.abc", "from lib{number}.b import B as LibB"]
+device = "LibB | str"
+distribution = "lib{number}"
+"""
+
+
 def ruff(folder: Path, *arguments: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "ruff", *arguments, "--no-cache", "."],
@@ -77,6 +94,11 @@ def test_the_shipped_wrappers(check: Check) -> None:
 def test_an_untyped_library(check: Check, own_spec: str, forms: list[str]) -> None:
     # the array API calls them T and mT
     check(rendered(f"{own_spec}[matrix]\nforms = {forms}\n"), "--ignore=N802")
+
+
+def test_names_with_numbers(check: Check) -> None:
+    # they are sorted by their value
+    check(rendered(NUMBERED), "--ignore=F401")
 
 
 def test_long_names(check: Check) -> None:
