@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
-from gymbridge_generator.layout import fold, import_from, paragraph
+from gymbridge_generator.layout import fold, imports_from, paragraph
 
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
@@ -41,16 +41,14 @@ class ConverterPlan:
         """Plan the converter for one direction of a pair."""
         ours, theirs = naming.Names.of(source), naming.Names.of(target)
         needed = {theirs.constant, theirs.array, theirs.tree, theirs.device} - {""}
-        blocks = {source.name: {ours.leaf}, target.name: needed}
+        blocks = {f"..backends.{source.name}": {ours.leaf}, f"..backends.{target.name}": needed}
         return cls(
             function=naming.forward(source, target),
             source=source.title,
             target=target.title,
             source_names=ours,
             target_names=theirs,
-            imports="\n".join(
-                import_from(f"..backends.{name}", blocks[name]) for name in sorted(blocks)
-            ),
+            imports=imports_from(blocks),
             overloads=tuple(_overloads(ours.leaf, theirs.array, theirs.tree)),
             memory=paragraph(sharing.values(source, target)),
         )
