@@ -1,0 +1,386 @@
+"""Where results go: devices, meshes of them, and devices that cannot hold values."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymbridge_runtime import ConversionError, CopyRequiredError, known
+from gymbridge_runtime.backends.dlpack import DlpackBackend
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+from gymnasium import spaces
+
+from gymbridge import JaxToTorch, NumpyToJax, NumpyToTorch, TorchToNumpy
+from tests.libraries.jax import jax
+from tests.libraries.strict import strict
+from tests.libraries.torch import torch
+from tests.runtime.replay import Replay
+from tests.support import LIBRARIES, Array, Host, Pair, run_python
+
+EIGHT = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+
+PREAMBLE = """
+import warnings
+import jax, jax.numpy as jnp, numpy as np, torch
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+from gymbridge import ConversionError, CopyRequiredError
+from tests.support import Pair, identical
+devices = jax.devices()
+assert len(devices) == 8
+mesh = Mesh(np.array(devices), ("batch",))
+batches = NamedSharding(mesh, PartitionSpec("batch"))
+replicated = NamedSharding(mesh, PartitionSpec())
+"""
+
+
+def with_eight_devices(code: str) -> str:
+    return run_python(PREAMBLE + code, **EIGHT)
+
+
+class TestJaxWithEightDevices:
+    def test_results_go_where_they_are_asked_to_go(self) -> None:
+        code = """
+for name in ("numpy", "torch"):
+    pair = Pair(name, "jax")
+    for device in ("cpu:3", devices[3], SingleDeviceSharding(devices[3])):
+        for _ in range(20):  # often enough to be compiled
+            own = jnp.ones(2)
+            array = pair.source.make(np.arange(3, dtype="f4"))
+            tree = {"a": array, "n": 3, "t": "text", "own": own}
+            result = pair.convert(tree, device=device)
+        assert result["t"] == "text"
+        for key in ("a", "n", "own"):
+            assert result[key].devices() == {devices[3]}, (name, device, key)
+        assert result["a"].tolist() == [0, 1, 2]
+        there = jax.device_put(own, devices[3])
+        assert pair.convert(there, device=device) is there
+        assert pair.convert(there, device=device, copy=False) is there
+        try:
+            pair.convert([own], device=device, copy=False)
+        except CopyRequiredError as error:
+            print(error)
+    assert pair.convert(np.ones(2)).devices() == {devices[0]}
+    with jax.default_device(devices[5]):
+        for _ in range(20):
+            assert pair.convert({"a": np.ones(2, "f4")})["a"].devices() == {devices[5]}
+"""
+        assert (
+            with_eight_devices(code).splitlines()
+            == [
+                f"value[0]: the array would have to be copied to {place} (jaxlib._jax.ArrayImpl of "
+                "float32, shape (2,), on cpu:0); move it there first, or allow copies"
+                for place in [
+                    "cpu:3",
+                    "cpu:3",
+                    "SingleDeviceSharding(device=CpuDevice(id=3), memory_kind=device)",
+                ]
+            ]
+            * 2
+        )
+
+    def test_arrays_come_from_wherever_they_are(self) -> None:
+        code = """
+array = jax.device_put(jnp.arange(6.0).reshape(2, 3), devices[6])
+view = Pair("jax", "numpy").convert(array, copy=False)
+assert view.ctypes.data == array.unsafe_buffer_pointer()
+tensor = Pair("jax", "torch").convert(array)
+tensor.zero_()
+assert array.tolist() == view.tolist() == [[0, 1, 2], [3, 4, 5]]
+"""
+        with_eight_devices(code)
+
+    def test_sharded_arrays_come_back_gathered(self) -> None:
+        code = """
+values = np.arange(64, dtype="f4").reshape(16, 4)
+two = Mesh(np.array(devices).reshape(4, 2), ("a", "b"))
+for sharding in (
+    batches, replicated, NamedSharding(two, PartitionSpec("b", "a")),
+    NamedSharding(two, PartitionSpec(None, "a")), NamedSharding(two, PartitionSpec(("a", "b"))),
+):
+    array = jax.device_put(values, sharding)
+    for name in ("numpy", "torch"):
+        pair = Pair("jax", name)
+        for copy in (None, True):
+            result = pair.convert({"obs": array}, copy=copy)["obs"]
+            assert identical(pair.target.values(result), values), (sharding, name)
+            if name == "torch" or copy:
+                result[...] = -1
+    assert identical(np.array(array), values), sharding
+    assert identical(np.array(jax.device_put(array, devices[0])), values), sharding
+    assert Pair("numpy", "jax").convert(array) is array
+    assert identical(np.array(Pair("numpy", "jax").convert(array, device="cpu:0")), values)
+try:
+    Pair("jax", "numpy").convert([jax.device_put(values, batches)], copy=False)
+except CopyRequiredError as error:
+    print(error.path, error.problem)
+"""
+        assert with_eight_devices(code) == (
+            "value[0] the array had to be copied to be seen from the host\n"
+        )
+
+    def test_batches_are_laid_out_over_a_mesh(self) -> None:
+        code = """
+import gymnasium as gym
+from gymbridge.vector import NumpyToJax, TorchToJax, NumpyToTorch
+def bare():
+    return gym.make_vec("CartPole-v1", 16, vectorization_mode="sync")
+for env in (NumpyToJax(bare(), batches), TorchToJax(NumpyToTorch(bare()), batches)):
+    obs, info = env.reset(seed=0)
+    assert obs.sharding.is_equivalent_to(batches, 2)
+    assert len(obs.addressable_shards) == 8 and obs.addressable_shards[0].data.shape == (2, 4)
+    assert identical(np.array(obs), bare().reset(seed=0)[0])
+    action = jax.device_put(jnp.ones(16, jnp.int32), batches)
+    for _ in range(30):
+        obs, reward, terminated, truncated, info = env.step(action)
+    for value in (obs, reward, terminated, truncated):
+        assert value.sharding.is_equivalent_to(batches, value.ndim), value.sharding
+    assert env.sample_action().sharding.is_fully_replicated
+"""
+        with_eight_devices(code)
+
+    def test_a_batch_that_does_not_divide_is_an_error_that_says_so(self) -> None:
+        code = """
+good, bad = np.ones((8, 4), "f4"), np.ones((6, 4), "f4")
+for tree in ({"obs": bad}, {"obs": [good, bad]}):
+    try:
+        Pair("numpy", "jax").convert(tree, device=batches)
+    except ConversionError as error:
+        print(error.path)
+        print(error)
+        assert isinstance(error.__cause__, ValueError)
+"""
+        path, message, other, _ = with_eight_devices(code).splitlines()
+        assert (path, other) == ("value['obs']", "value['obs'][1]")
+        assert message.startswith("value['obs']: JAX could not make the array on NamedSharding(")
+        assert "divi" in message
+        assert "(numpy.ndarray of float32, shape (6, 4), on cpu)" in message
+
+    def test_snapshots_hold_there_too(self) -> None:
+        code = """
+from tests.runtime.layouts import expose
+heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda _, y: y @ y * 1e-3, x))
+for name in ("numpy", "torch"):
+    pair = Pair(name, "jax")
+    for device in ("cpu:0", "cpu:3", batches, replicated):
+        for size in (4096, 131072, 1 << 20):
+            pending = [heavy(jax.device_put(jnp.ones((512, 512)), one)) for one in devices[:4]]
+            exposed = expose("aligned to 64 bytes", size)
+            values = exposed.array.reshape(8, -1)
+            before = values.copy()
+            source = torch.from_numpy(values) if name == "torch" else values
+            result = pair.convert(source, device=device)
+            exposed.overwrite()
+            assert identical(np.array(result), before), (name, device, size)
+            jax.block_until_ready(pending)
+"""
+        with_eight_devices(code)
+
+    def test_memory_is_copied_once_on_its_way_to_another_device(self) -> None:
+        code = """
+from gymbridge_runtime.backends.jax import JaxBackend
+copied = []
+private_copy = JaxBackend.private_copy
+def counted(self, view, dtype):
+    copied.append(private_copy(self, view, dtype))
+    return copied[-1]
+JaxBackend.private_copy = counted
+result = Pair("numpy", "jax").convert(np.arange(1 << 20, dtype="f4"), device="cpu:3")
+assert len(copied) == 1
+# what JAX has is the copy itself, which nobody else holds
+assert result.block_until_ready().unsafe_buffer_pointer() == copied[0].ctypes.data
+"""
+        with_eight_devices(code)
+
+    def test_actions_go_to_the_device_of_the_environment(self) -> None:
+        code = """
+import pickle, gymnasium as gym
+from gymbridge import JaxToTorch, NumpyToJax
+class Where(gym.Wrapper):
+    def step(self, action):
+        self.seen = action
+        return self.env.step(action)
+for place in ("cpu:2", devices[2]):
+    inner = Where(NumpyToJax(gym.make("Pendulum-v1"), device="cpu:4"))
+    env = JaxToTorch(inner, env_device=place)
+    obs, _ = env.reset(seed=0)
+    assert isinstance(obs, torch.Tensor)
+    env.step(torch.zeros(1))
+    assert inner.seen.devices() == {devices[2]}
+    assert inner.env.reset(seed=0)[0].devices() == {devices[4]}
+    assert inner.env.device == devices[4]
+    for again in (pickle.loads(pickle.dumps(inner.env)), gym.make(inner.env.spec)):
+        assert again.device == devices[4]
+        assert again.reset(seed=0)[0].devices() == {devices[4]}
+    print(inner.env.spec.to_json().count('"cpu:4"'))
+"""
+        assert with_eight_devices(code) == "1\n1\n"
+
+
+class TestTextThatNamesNoDevice:
+    @pytest.mark.parametrize("text", ["cpu:99", "cpu:x", "cpu:-1"])
+    def test_is_refused_by_jax_with_the_devices_that_there_are(self, text: str) -> None:
+        with pytest.raises(ValueError, match=rf"JAX has no device '{text}'; it has \[CpuDevice"):
+            Pair("numpy", "jax").convert(np.ones(1), device=text)
+
+    def test_is_refused_by_jax_if_it_is_no_text(self) -> None:
+        with pytest.raises(TypeError, match=r"JAX has devices, shardings and texts .* got 3\.5"):
+            Pair("numpy", "jax").convert(np.ones(1), device=3.5)
+
+    def test_is_refused_by_pytorch(self) -> None:
+        with pytest.raises(RuntimeError, match="nonsense"):
+            Pair("numpy", "torch").convert(np.ones(1), device="nonsense")
+
+    def test_is_refused_by_numpy(self) -> None:
+        numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
+        with pytest.raises(ValueError, match="NumPy has the device 'cpu' only, got device='cuda'"):
+            Converter(numpy, device="cuda")
+        assert Converter(numpy, device="cpu").device is None
+
+
+class TestPyTorch:
+    @pytest.mark.parametrize("device", ["cpu", torch.device("cpu"), "cpu:0"], ids=repr)
+    def test_shares_memory_of_the_host_if_told_so(self, device: Array) -> None:
+        array = np.arange(3.0)
+        tensor = Pair("numpy", "torch").convert(array, device=device)
+        assert tensor.data_ptr() == array.ctypes.data
+        own = torch.ones(3)
+        assert Pair("numpy", "torch").convert(own, device=device) is own
+
+    @pytest.mark.parametrize("device", ["meta", torch.device("meta"), "meta:0"], ids=repr)
+    def test_refuses_a_device_that_holds_no_values(self, device: Array) -> None:
+        match = "PyTorch's device 'meta' has no memory to hold values; name another device"
+        for pair in (Pair("numpy", "torch"), Pair("jax", "torch")):
+            with pytest.raises(ConversionError, match=match):
+                pair.convert(pair.source.make(np.ones(1)), device=device)
+        env = Replay(spaces.Discrete(2), 0)
+        with pytest.raises(ConversionError, match=match):
+            NumpyToTorch(env, device)
+        with pytest.raises(ConversionError, match=match):
+            TorchToNumpy(env, env_device=device)
+
+    def test_says_what_keeps_it_from_a_device_that_is_not_there(self) -> None:
+        if torch.cuda.is_available():
+            device, words = "xpu", "xpu"
+        else:
+            device, words = "cuda", "cuda"
+        for value in (np.ones(2), torch.ones(2), 3, np.float32(1)):
+            for options in ({}, {"copy": True}):
+                with pytest.raises(ConversionError) as caught:
+                    Pair("numpy", "torch").convert({"obs": [value]}, device=device, **options)
+                message = str(caught.value)
+                assert message.startswith("value['obs'][0]: PyTorch could not ")
+                assert f" on {words}: " in message
+                assert caught.value.__cause__ is not None
+
+
+STRICT = "tests.runtime.test_devices:BACKEND"
+BACKEND: DlpackBackend
+
+
+@pytest.fixture
+def backend(monkeypatch: pytest.MonkeyPatch) -> DlpackBackend:
+    """The library whose devices are separate, as a spec would describe it."""
+    monkeypatch.setattr(known, "_REGISTERED", dict(known._REGISTERED))
+    return DlpackBackend(
+        name="strict",
+        title="array-api-strict",
+        reference=STRICT,
+        module="array_api_strict",
+        array="array_api_strict._array_object.Array",
+        read_only="kept",
+    )
+
+
+FIRST, SECOND = strict.Device("device1"), strict.Device("device2")
+
+
+class TestSeparateDevices:
+    @pytest.mark.parametrize("device", [FIRST, SECOND], ids=str)
+    def test_receive_results(self, backend: DlpackBackend, device: Array) -> None:
+        convert = Converter(backend, device=device)
+        values = [np.arange(3.0), torch.arange(3.0), jax.numpy.arange(3.0), strict.arange(3)]
+        for value in values:
+            result: Array = convert({"a": [value]})
+            (array,) = result["a"]
+            assert array.device == device
+            assert [int(one) for one in array] == [0, 1, 2]
+        there = strict.arange(3, device=device)
+        assert convert(there) is there
+
+    def test_get_memory_that_was_copied_once(
+        self, backend: DlpackBackend, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> Host:
+            raise AssertionError("copied on the host, and once more by the library")
+
+        source = np.arange(3.0)
+        with monkeypatch.context() as patch:
+            for convert in (
+                Converter(backend, device=FIRST),
+                Converter(backend, device=FIRST, copy=True),
+                Converter(backend, device=FIRST, promised_new=False),
+            ):
+                convert(np.ones(1))  # finds out where the library has its arrays
+                patch.setattr(backend, "private_copy", refuse)
+                result: Array = convert(source)
+                assert result.device == FIRST
+                source[:] = -1
+                assert [float(one) for one in result] == [0, 1, 2]
+                source[:] = np.arange(3)
+                patch.undo()
+
+    def test_are_not_reached_without_a_copy(self, backend: DlpackBackend) -> None:
+        for value in (np.ones(2), strict.ones(2)):
+            with pytest.raises(CopyRequiredError, match=r"copies whatever it imports|copied to"):
+                Converter(backend, device=FIRST, copy=False)(value)
+
+    def test_share_host_memory_where_that_is_their_home(self, backend: DlpackBackend) -> None:
+        source = np.ones(2)
+        for device in (None, strict.Device("CPU_DEVICE")):
+            result: Array = Converter(backend, device=device)(source)
+            source[0] += 1
+            assert float(result[0]) == source[0]
+
+    @pytest.mark.usefixtures("backend")
+    def test_show_their_arrays_to_the_host(self) -> None:
+        array = strict.arange(3, dtype=strict.float32, device=SECOND)
+        for name, library in LIBRARIES.items():
+            target = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
+            assert library.values(Converter(target)(array)).tolist() == [0, 1, 2]
+
+
+class TestDevicesAreRecorded:
+    def test_as_text_so_that_what_is_restored_goes_there_again(self) -> None:
+        for make in (
+            lambda: NumpyToTorch(gym.make("CartPole-v1"), torch.device("cpu")),
+            lambda: NumpyToJax(gym.make("CartPole-v1"), jax.devices()[0]),
+        ):
+            env = make()
+            spec = env.spec
+            assert spec is not None
+            assert '"device": "cpu' in spec.to_json().replace('\\"', '"').replace("'", '"')
+            for again in (copy.deepcopy(env), pickle.loads(pickle.dumps(env)), gym.make(spec)):
+                assert again.get_wrapper_attr("device") == env.device
+
+    def test_of_converters(self) -> None:
+        torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
+        jax_backend = load("gymbridge_runtime.backends.jax:JAX")
+        for target, device in ((torch_backend, torch.device("cpu")), (jax_backend, "cpu:0")):
+            convert = Converter(target, device=device, float_dtype="float16", copy=True)
+            again = pickle.loads(pickle.dumps(convert))
+            assert again.device == convert.device
+            assert again.target is target
+            result: Array = again({"a": np.ones(2)})
+            assert str(result["a"].dtype).removeprefix("torch.") == "float16"
+
+    def test_of_environments_in_wrappers_of_both(self) -> None:
+        env = JaxToTorch(NumpyToJax(gym.make("Pendulum-v1")), "cpu", env_device=jax.devices()[0])
+        again = pickle.loads(pickle.dumps(env))
+        assert again.device == torch.device("cpu")
+        again.reset(seed=0)
+        obs = again.step(torch.zeros(1))[0]
+        assert obs.device == torch.device("cpu")

@@ -1,0 +1,281 @@
+"""dtypes are kept, narrowed where nothing is lost that the library would keep, or refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from gymbridge_runtime import ConversionError
+from gymbridge_runtime.bounds import proves_fit
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+from gymnasium import spaces
+
+from gymbridge import NumpyToJax, NumpyToTorch, TorchToJax
+from tests.libraries.jax import jax, jnp
+from tests.libraries.ml_dtypes import ml_dtypes
+from tests.libraries.torch import torch
+from tests.runtime.replay import Replay
+from tests.support import PAIRS, Array, Pair, identical, run_python
+
+if TYPE_CHECKING:
+    import gymnasium as gym
+
+INTO_JAX = [pair for pair in PAIRS if pair.target.name == "jax"]
+OUT_OF_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
+JAX = load("gymbridge_runtime.backends.jax:JAX")
+NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
+TORCH = load("gymbridge_runtime.backends.torch:TORCH")
+BACKENDS = {"numpy": NUMPY, "torch": TORCH, "jax": JAX}
+
+INT32 = np.iinfo(np.int32)
+UINT32 = np.iinfo(np.uint32)
+
+
+class TestJaxWithX64Off:
+    @pytest.mark.parametrize(
+        ("dtype", "value"),
+        [
+            ("int64", INT32.max),
+            ("int64", INT32.min),
+            ("uint64", UINT32.max),
+            ("uint64", 0),
+        ],
+    )
+    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+    def test_integers_that_fit_are_narrowed(self, pair: Pair, dtype: str, value: int) -> None:
+        result = pair.convert(pair.source.make(np.array([value, 0], dtype)))
+        assert result.dtype.itemsize == 4
+        assert result.tolist() == [value, 0]
+
+    @pytest.mark.parametrize(
+        ("dtype", "value"),
+        [
+            ("int64", INT32.max + 1),
+            ("int64", INT32.min - 1),
+            ("int64", 2**40),
+            ("uint64", UINT32.max + 1),
+            ("uint64", 2**64 - 1),
+        ],
+    )
+    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+    def test_integers_that_do_not_fit_are_refused(self, pair: Pair, dtype: str, value: int) -> None:
+        for array in (np.array([0, value], dtype), np.array(value, dtype)):
+            with pytest.raises(ConversionError) as caught:
+                pair.convert({"goal": [1, 2, pair.source.make(array)]})
+            assert str(caught.value).startswith(
+                f"value['goal'][2]: JAX cannot hold the {dtype} value {value} with x64 off ("
+            )
+            assert str(caught.value).endswith("; set jax_enable_x64 or cast it")
+
+    def test_numbers_that_do_not_fit_are_refused(self) -> None:
+        for value in (2**31, np.int64(2**31), np.uint64(2**32)):
+            with pytest.raises(ConversionError, match=rf"value {int(value)} with x64 off"):
+                Pair("numpy", "jax").convert([value])
+
+    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+    def test_floats_are_narrowed_as_jax_does(self, pair: Pair) -> None:
+        values = np.array([0.1, 1e300, -1e300, np.nan, np.inf, 1e-300])
+        with np.errstate(over="ignore"):
+            expected = values.astype(np.float32)
+        assert identical(np.array(pair.convert(pair.source.make(values))), expected)
+
+    def test_settings_may_change_between_conversions(self) -> None:
+        pair = Pair("numpy", "jax")
+        value = np.array([2**40])
+        with jax.enable_x64(True):
+            wide = pair.convert(value)
+            assert wide.dtype == np.int64
+            assert wide.tolist() == [2**40]
+            assert pair.convert(0.1).dtype == np.float64
+        with pytest.raises(ConversionError, match="with x64 off"):
+            pair.convert(value)
+
+    @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
+    def test_wide_arrays_made_while_it_was_on_come_out_wide(self, pair: Pair) -> None:
+        with jax.enable_x64(True):
+            array = jnp.array([2**40])
+        assert pair.target.dtype(pair.convert(array)) == "int64"
+        assert pair.target.values(pair.convert(array)).tolist() == [2**40]
+
+
+def test_jax_with_x64_on_keeps_every_dtype_of_64_bits() -> None:
+    code = """
+        import numpy as np
+        from tests.support import PAIRS, identical
+        for pair in PAIRS:
+            for name in ("int64", "uint64", "float64", "complex128"):
+                for shape in ((), (3,), (0, 2)):
+                    values = np.full(shape, 2**40 + 1).astype(name)
+                    for _ in range(20):  # often enough to be compiled
+                        result = pair.convert({"a": pair.source.make(values)})["a"]
+                    assert pair.target.dtype(result) == name, (pair, name)
+                    assert identical(pair.target.values(result), values), (pair, name)
+            if pair.source.name == "numpy":
+                result = pair.convert([2**40, 0.1, 2j, np.ulonglong(2**64 - 1)])
+                values = [pair.target.values(one) for one in result]
+                assert [one.item() for one in values] == [2**40, 0.1, 2j, 2**64 - 1], pair
+                assert [one.dtype.itemsize for one in values] == [8, 8, 16, 8], pair
+        print("kept")
+    """
+    assert run_python(code, JAX_ENABLE_X64="1") == "kept\n"
+
+
+BOUNDED: list[tuple[gym.Space[Array], bool]] = [
+    (spaces.Discrete(10), True),
+    (spaces.Discrete(2**31, start=0), True),
+    (spaces.Discrete(2**31, start=1), False),
+    (spaces.Discrete(10, start=-(2**31)), True),
+    (spaces.Discrete(10, start=-(2**31) - 1), False),
+    (spaces.MultiDiscrete([3, 2**31]), True),
+    (spaces.MultiDiscrete([3, 2**31 + 1]), False),
+    (spaces.MultiDiscrete([3, 4], start=[0, 2**31 - 4]), True),
+    (spaces.MultiDiscrete([3, 4], start=[0, 2**31 - 3]), False),
+    (spaces.MultiBinary(4), True),
+    (spaces.Box(0, 255, (2,), np.uint8), True),
+    (spaces.Box(-1, 1, (2,), np.float64), True),
+    (spaces.Box(-(2**31), 2**31 - 1, (2,), np.int64), True),
+    (spaces.Box(0, 2**31, (2,), np.int64), False),
+    (spaces.Box(0, 2**32 - 1, (2,), np.uint64), True),
+    (spaces.Box(0, 2**32, (2,), np.uint64), False),
+    (spaces.Text(5), True),
+    (spaces.Dict(a=spaces.Discrete(3), b=spaces.Tuple([spaces.Discrete(3)])), True),
+    (spaces.Dict(a=spaces.Discrete(3), b=spaces.Tuple([spaces.Discrete(2**40)])), False),
+    (spaces.OneOf([spaces.Discrete(3), spaces.Discrete(2**40)]), False),
+    (spaces.Sequence(spaces.Discrete(3)), True),
+    (spaces.Sequence(spaces.Discrete(2**40)), False),
+    (spaces.Graph(spaces.Discrete(3), None), False),
+    (spaces.Space(), False),
+]
+
+
+class TestBoundsOfSpaces:
+    @pytest.mark.parametrize(("space", "proof"), BOUNDED, ids=str)
+    def test_prove_that_integers_fit_whatever_the_settings_are_now(
+        self, space: gym.Space[Array], proof: bool
+    ) -> None:
+        assert proves_fit(space, JAX) is proof
+        with jax.enable_x64(True):
+            assert proves_fit(space, JAX) is proof
+
+    @pytest.mark.parametrize("space", [space for space, _ in BOUNDED[:-2]], ids=str)
+    def test_prove_it_where_every_dtype_is_kept(self, space: gym.Space[Array]) -> None:
+        assert proves_fit(space, NUMPY)
+
+    def test_spare_a_look_at_the_values(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        observation = np.arange(3)
+        env = NumpyToJax(Replay(spaces.MultiDiscrete([9, 9, 9]), observation))
+        env.reset()  # scalars of the package are looked at, once
+        monkeypatch.setattr("gymbridge_runtime.arrays.first_misfit", pytest.fail)
+        obs, _ = env.reset()
+        assert isinstance(obs, jax.Array)
+        assert obs.dtype == np.int32
+        assert obs.tolist() == [0, 1, 2]
+
+    def test_that_prove_nothing_do_not_hide_a_loss(self) -> None:
+        space = spaces.Box(0, 2**62, (1,), np.int64)
+        env = NumpyToJax(Replay(space, np.array([2**40])))
+        with pytest.raises(ConversionError, match=r"obs: JAX cannot hold the int64 value"):
+            env.reset()
+
+    def test_say_nothing_about_infos(self) -> None:
+        env = NumpyToJax(Replay(spaces.Discrete(3), np.int64(1), {"seed": np.int64(2**40)}))
+        with pytest.raises(ConversionError, match=r"info\['seed'\]: JAX cannot hold the int64"):
+            env.reset()
+
+    def test_hide_no_loss_when_x64_is_turned_off_later(self) -> None:
+        with jax.enable_x64(True):
+            env = NumpyToJax(Replay(spaces.Box(0, 2**62, (1,), np.int64), np.array([2**40])))
+            assert env.reset()[0].tolist() == [2**40]
+        with pytest.raises(ConversionError, match="with x64 off"):
+            env.reset()
+
+
+FLOATS = ["float16", "float32", "float64", "bfloat16", "float8_e5m2"]
+
+
+class TestFloatDtype:
+    @pytest.mark.parametrize("source", FLOATS)
+    @pytest.mark.parametrize("target", FLOATS)
+    @pytest.mark.parametrize("into", BACKENDS)
+    def test_casts_floating_arrays_of_every_library(
+        self, into: str, source: str, target: str
+    ) -> None:
+        library = next(pair.target for pair in PAIRS if pair.target.name == into)
+        convert = Converter(BACKENDS[into], float_dtype=target)
+        values = np.array([0.5, 1, -2], getattr(ml_dtypes, source, source))
+        expected = "float32" if (into, target) == ("jax", "float64") else target
+        for pair in [pair for pair in PAIRS if pair.target.name == into]:
+            for array in (pair.source.make(values), library.make(values)):
+                result = convert(array)
+                assert library.is_array(result)
+                assert library.dtype(result) == expected
+                assert library.values(result).astype(float).tolist() == [0.5, 1, -2]
+
+    @pytest.mark.parametrize("into", BACKENDS)
+    def test_leaves_everything_else_alone(self, into: str) -> None:
+        library = next(pair.target for pair in PAIRS if pair.target.name == into)
+        convert = Converter(BACKENDS[into], float_dtype="float16")
+        for name in ("bool", "int32", "uint8", "complex64"):
+            for pair in [pair for pair in PAIRS if pair.target.name == into]:
+                result = convert(pair.source.make(np.ones(2, name)))
+                assert library.dtype(result) == name
+        assert convert("text") == "text"
+
+    @pytest.mark.parametrize("into", BACKENDS)
+    def test_casts_numbers_too(self, into: str) -> None:
+        library = next(pair.target for pair in PAIRS if pair.target.name == into)
+        convert = Converter(BACKENDS[into], float_dtype="float16")
+        for value in (0.5, np.float64(0.5), np.float32(0.5)):
+            assert library.dtype(convert(value)) == "float16"
+
+    def test_is_a_snapshot_of_what_it_casts(self) -> None:
+        for backend in BACKENDS.values():
+            source = np.ones(3)
+            result: Array = Converter(backend, float_dtype="float32")(source)
+            source[:] = 5
+            assert result.tolist() == [1, 1, 1]
+
+    def test_shares_what_needs_no_cast(self) -> None:
+        source = np.ones(3, np.float32)
+        result = Converter(TORCH, float_dtype=torch.float32)(source)
+        assert isinstance(result, torch.Tensor)
+        assert result.data_ptr() == source.ctypes.data
+
+    @pytest.mark.parametrize(
+        "given", [torch.float32, "float32", "torch.float32", np.float32], ids=repr
+    )
+    def test_of_a_wrapper_casts_observations_and_never_infos(self, given: Array) -> None:
+        info = {"x": np.ones(2), "t": 0.5}
+        env = NumpyToTorch(
+            Replay(spaces.Box(-1, 1, (2,), np.float64), np.ones(2), info), float_dtype=given
+        )
+        for obs, got in (env.reset(), env.step(torch.tensor(1))[::4]):
+            assert obs.dtype == torch.float32
+            assert obs.tolist() == [1, 1]
+            assert got["x"].dtype == torch.float64
+            assert got["t"].dtype == torch.float64
+
+    def test_of_a_wrapper_may_be_one_of_ml_dtypes(self) -> None:
+        space = spaces.Box(-1, 1, (2,), np.float64)
+        env = NumpyToJax(Replay(space, np.ones(2)), float_dtype=jnp.bfloat16)
+        assert env.reset()[0].dtype == jnp.bfloat16
+
+    def test_of_a_wrapper_has_to_be_floating(self) -> None:
+        with pytest.raises(ValueError, match=r"float_dtype=torch.int32 is no floating-point dtype"):
+            NumpyToTorch(Replay(spaces.Discrete(2), 0), float_dtype=torch.int32)
+
+    def test_does_not_reach_the_environment(self) -> None:
+        inner = Replay(spaces.Discrete(2), 0, action_space=spaces.Box(-1, 1, (1,), np.float64))
+        env = NumpyToTorch(inner, float_dtype=torch.float32)
+        env.step(torch.tensor([0.1], dtype=torch.float64))
+        assert inner.actions[0].dtype == np.float64
+        assert inner.actions[0].tolist() == [0.1]
+
+
+def test_a_tensor_as_wide_as_jax_may_hold_goes_there_through_a_wrapper() -> None:
+    env = TorchToJax(Replay(spaces.Box(0, 9, (2,), np.int64), torch.tensor([1, 2])))
+    obs, _ = env.reset()
+    assert obs.dtype == np.int32
+    assert obs.tolist() == [1, 2]
