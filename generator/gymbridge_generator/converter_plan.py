@@ -41,7 +41,10 @@ class ConverterPlan:
         """Plan the converter for one direction of a pair."""
         ours, theirs = naming.Names.of(source), naming.Names.of(target)
         needed = {theirs.constant, theirs.array, theirs.tree, theirs.device} - {""}
-        blocks = {f"..backends.{source.name}": {ours.leaf}, f"..backends.{target.name}": needed}
+        blocks = {
+            f"..backends.{source.name}": {ours.constant, ours.leaf},
+            f"..backends.{target.name}": needed,
+        }
         return cls(
             function=naming.forward(source, target),
             source=source.title,

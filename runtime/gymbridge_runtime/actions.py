@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from gymbridge_runtime.action_shortcuts import action_shortcut
 from gymbridge_runtime.backend import HostView
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer
 from gymbridge_runtime.errors import ConversionError
@@ -21,6 +22,7 @@ from gymnasium import spaces
 
 if TYPE_CHECKING:
     from gymbridge_runtime.arrays import ArrayImport
+    from gymbridge_runtime.backend import AnyBackend
     from gymbridge_runtime.types import AnySpace, HostArray
 
 __all__ = ["ActionRules"]
@@ -33,17 +35,30 @@ class ActionRules:
     """The rules of all spaces towards one library.
 
     Args:
+        agent: The library that actions come from.
         imports: How arrays get there.
         plain: The conversion of what fits no rule.
     """
 
-    def __init__(self, imports: ArrayImport, plain: ActionRule) -> None:
+    def __init__(self, agent: AnyBackend, imports: ArrayImport, plain: ActionRule) -> None:
+        self._agent = agent
         self._imports = imports
         self._plain = plain
         self._views = Views()
 
-    def of(self, space: AnySpace) -> ActionRule:
-        """Return the rule of ``space``; a class of a user's own has none but the plain one."""
+    def of(self, space: AnySpace, name: str = "") -> ActionRule:
+        """Return the rule of ``space``; a class of a user's own has none but the plain one.
+
+        Args:
+            space: What the environment wants.
+            name: How error messages call the action.
+        """
+        rule = _below(name, self._rule(space)) if name else self._rule(space)
+        if type(space) in {spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary}:
+            return action_shortcut(self._agent, self._imports, space, rule)
+        return rule
+
+    def _rule(self, space: AnySpace) -> ActionRule:
         kind = type(space)
         if kind is spaces.Discrete:
             return self._number(space)
@@ -101,21 +116,22 @@ class ActionRules:
     # -- structures ---------------------------------------------------------------------------
 
     def _dict(self, rules: Mapping[str, ActionRule]) -> ActionRule:
+        parts = {key: _below(f"[{key!r}]", one) for key, one in rules.items()}
+
         def rule(action: object) -> object:
-            if not is_mapping(action) or action.keys() != rules.keys():
+            if not is_mapping(action) or action.keys() != parts.keys():
                 return self._plain(action)
-            return {key: _below(f"[{key!r}]", one, action[key]) for key, one in rules.items()}
+            return {key: one(action[key]) for key, one in parts.items()}
 
         return rule
 
     def _tuple(self, rules: Sequence[ActionRule]) -> ActionRule:
+        parts = [_below(f"[{index}]", one) for index, one in enumerate(rules)]
+
         def rule(action: object) -> object:
-            if not is_sequence(action) or len(action) != len(rules):
+            if not is_sequence(action) or len(action) != len(parts):
                 return self._plain(action)
-            return tuple(
-                _below(f"[{index}]", one, part)
-                for index, (one, part) in enumerate(zip(rules, action, strict=True))
-            )
+            return tuple([one(part) for one, part in zip(parts, action, strict=True)])
 
         return rule
 
@@ -171,12 +187,17 @@ class ActionRules:
         return rule
 
 
-def _below(step: str, rule: ActionRule, part: object) -> object:
-    try:
-        return rule(part)
-    except ConversionError as error:
-        error.below(step)
-        raise
+def _below(step: str, rule: ActionRule) -> ActionRule:
+    """Return ``rule`` for what sits below ``step``."""
+
+    def below(part: object) -> object:
+        try:
+            return rule(part)
+        except ConversionError as error:
+            error.below(step)
+            raise
+
+    return below
 
 
 def _samples_scalars(space: spaces.Box) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ArrayImport"]
 
 _INT64 = np.iinfo(np.int64)
+_ALLOW_COPIES = "allow copies: copy=None or copy=True"
 
 
 class ArrayImport:
@@ -50,13 +52,33 @@ class ArrayImport:
         self._bounded = bounded
         self.copies = ownership in {Ownership.SNAPSHOT, Ownership.ALWAYS_COPY}
         self._never = ownership is Ownership.NEVER_COPY
-        self._import_copies = target.copies_in or target.leaves_host(device)
+        self._over = target.plain_import()
+        self._fresh_dtypes = frozenset() if target.batches or float_dtype else target.plain_dtypes
+
+    @cached_property
+    def _import_copies(self) -> bool:
+        # not before the first array: to ask for a default device starts JAX, and a process in
+        # which JAX has started must not fork, as AsyncVectorEnv does
+        return self.target.copies_in or self.target.leaves_host(self.device)
 
     def own(self, array: object, bag: Bag | None) -> object:
         """Return an array of the target library itself, moved, cast or copied as was asked."""
+        try:
+            return self._own(array, bag)
+        except ConversionError as error:
+            error.about(describe(array))
+            raise
+        except Exception as error:
+            raise ConversionError(
+                f"{self.target.title} could not copy or move its array{self._place()}: {error}",
+                "see the cause above",
+                describe(array),
+            ) from error
+
+    def _own(self, array: object, bag: Bag | None) -> object:
         target = self.target
         if self.float_dtype is not None:
-            view = self.show(target, array)
+            view = target.show(array)
             if self._cast_of(view.array) != view.array.dtype:
                 return self.take(view, bag)
         if self.ownership is Ownership.ALWAYS_COPY or (
@@ -68,30 +90,24 @@ class ArrayImport:
             raise CopyRequiredError(
                 f"the array would have to be copied to {self.device}",
                 "move it there first, or allow copies",
-                describe(array),
             )
         return moved
 
     def convert(self, source: AnyBackend, array: object, bag: Bag | None) -> object:
         """Return the counterpart of an array of another library."""
         try:
-            return self.take(self.show(source, array), bag)
+            return self.take_shown(source.show(array), bag)
         except ConversionError as error:
             error.about(describe(array))
             raise
 
-    def show(self, source: AnyBackend, array: object) -> HostView:
-        """Return the host view of an array of ``source``."""
-        try:
-            return source.to_host(array)
-        except ConversionError:
-            raise
-        except Exception as error:
-            raise ConversionError(
-                f"{source.title} could not show the array in host memory: {error}",
-                "see the cause above, or turn it into an ordinary array first",
-                describe(array),
-            ) from error
+    def take_shown(self, view: HostView, bag: Bag | None) -> object:
+        """Return an array of the target for what an array of another library showed."""
+        if self._never and view.copied:
+            raise CopyRequiredError(
+                "the array had to be copied to be seen from the host", _ALLOW_COPIES
+            )
+        return self.take(view, bag)
 
     def number(self, value: complex, bag: Bag | None) -> object:
         """Return a 0-d array that keeps the value of a Python number."""
@@ -101,9 +117,15 @@ class ArrayImport:
                     f"the int {value} does not fit the 64 bits of an array",
                     "pass it as a str, or leave it out",
                 )
-            array = np.array(value, np.int64)
+            array = np.array(value, _INT64.dtype)
         else:
             array = np.array(value, np.float64 if isinstance(value, float) else np.complex128)
+        return self.fresh(array, bag)
+
+    def fresh(self, array: HostArray, bag: Bag | None) -> object:
+        """Return an array of the target over one that was just made for it."""
+        if bag is None and self.device is None and array.dtype in self._fresh_dtypes:
+            return self._over(array)
         return self.take(HostView(array, owned=True), bag)
 
     def take(self, view: HostView, bag: Bag | None, dtype: AnyDType | None = None) -> object:
@@ -114,7 +136,7 @@ class ArrayImport:
             bag: Where arrays go that are imported together, or None.
             dtype: What the array is cast to before the target has a say.
         """
-        array, owned = view
+        array, owned = view.array, view.owned
         target = self.target
         dtype = self._dtype_of(array, self._cast_of(array) if dtype is None else dtype)
         if dtype != array.dtype:
@@ -128,7 +150,7 @@ class ArrayImport:
         elif not owned:
             obstacle = self._obstacle(array)
             if obstacle is not None and self._never:
-                raise CopyRequiredError(obstacle, "allow copies: copy=None or copy=True")
+                raise CopyRequiredError(obstacle, _ALLOW_COPIES)
             if obstacle is not None and not (self._import_copies and target.accepts(array)):
                 array = target.private_copy(array, dtype)
         elif not target.accepts(array):
@@ -140,18 +162,34 @@ class ArrayImport:
 
     def hand_over(self, array: HostArray) -> object:
         """Return an array of the target over memory that it may have."""
-        return self.hand_over_many((array,))[0]
+        try:
+            return self.target.from_host(array, self.device)
+        except Exception as error:
+            raise self._not_made(error) from error
 
     def hand_over_many(self, arrays: Sequence[HostArray]) -> list[object]:
         """Return arrays of the target over memory that it may have."""
         try:
             return self.target.from_host_many(arrays, self.device)
         except Exception as error:
-            where = "" if self.device is None else f" on {self.device}"
-            raise ConversionError(
-                f"{self.target.title} could not make the array{where}: {error}",
-                "see the cause above",
-            ) from error
+            raise self._not_made(error) from error
+
+    def _not_made(self, error: Exception) -> ConversionError:
+        if isinstance(error, ConversionError):
+            return error
+        return ConversionError(
+            f"{self.target.title} could not make the array{self._place()}: {error}",
+            "see the cause above",
+        )
+
+    def _place(self) -> str:
+        return "" if self.device is None else f" on {self.device}"
+
+    def quiet(self, dtype: AnyDType) -> AnyDType | None:
+        """Return the dtype of a result whose values need no look, or None if they may need one."""
+        if self.float_dtype is not None or not dtype.isnative or not is_floating(dtype):
+            return None
+        return self.target.stored_as(dtype)
 
     def _obstacle(self, array: HostArray) -> str | None:
         """Return why the target cannot or must not share ``array``, or None if it can."""

@@ -7,21 +7,36 @@ other library's array, so a library is described once and works with every other
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias
 
 import numpy as np
+from gymbridge_runtime.describe import describe
 from gymbridge_runtime.dtypes import AnyDType, named_dtype
+from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.types import AnyType
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["AnyBackend", "Backend", "HostView"]
+__all__ = ["REFUSALS", "AnyBackend", "Backend", "Convert", "ConvertFour", "HostView"]
 
 ArrayT_contra = TypeVar("ArrayT_contra", contravariant=True)
 DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
+
+
+ConvertFour: TypeAlias = Callable[[AnyType, AnyType, AnyType, AnyType], tuple[object, ...]]
+"""A conversion of observations, rewards, terminations and truncations."""
+
+REFUSALS = (RuntimeError, TypeError, ValueError)
+"""What libraries raise when an array that looks ordinary turns out to be special."""
+
+Convert: TypeAlias = Callable[[AnyType], object]
+"""A conversion of anything."""
 
 
 class HostView(NamedTuple):
@@ -30,6 +45,8 @@ class HostView(NamedTuple):
     array: HostArray
     owned: bool
     """Whether nothing else holds the memory, so that no further copy is needed."""
+    copied: bool = False
+    """Whether the memory is, or may be, another than that of the array."""
 
 
 class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
@@ -53,6 +70,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     """Whether importing always copies, at once, so that nothing can be shared with it."""
     batches: bool = False
     """Whether importing many arrays at once is cheaper than one after the other."""
+    host_arrays: bool = False
+    """Whether its arrays are their own host views."""
     host_scalars: bool = False
     """Whether its environments sample single numbers as NumPy scalars, not as 0-d arrays."""
     narrowing: tuple[str, str] = ("", "cast it first")
@@ -61,21 +80,50 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     # -- a cheap way for ordinary arrays; each says the same as the operations below --------
 
     plain_dtypes: frozenset[AnyDType] = frozenset()
-    """The dtypes that `plain_import` takes and keeps."""
+    """The dtypes that `plain_import` takes and keeps; none: there is no cheap way in."""
 
-    plain_import: Callable[[HostArray], object] | None = None
-    """Import over aligned, writable, C-ordered memory of a plain dtype, on the default device."""
-
-    def plain_view(self, kind: type[object]) -> Callable[[Any], HostArray | None] | None:
-        """Return a function from arrays of ``kind`` to host views, or to None if not ordinary."""
-        del kind
+    def plain_kind(self) -> type[object] | None:
+        """Return the exact type of ordinary arrays; None: there is no cheap way out."""
         return None
+
+    def plain_view(self, array: ArrayT_contra) -> HostArray | None:
+        """Return a host view, or a copy, of an array of the plain kind; None if it is special."""
+        return self.to_host(array).array
+
+    def plain_number(self, array: ArrayT_contra) -> complex | None:
+        """Return the one number of an array of the plain kind; None if it is special."""
+        view = self.plain_view(array)
+        return view.item() if view is not None and view.ndim == 0 else None
+
+    def plain_import(self) -> Convert:
+        """Return what imports aligned, writable, C-ordered memory of a plain dtype."""
+        return lambda view: self.from_host(view, None)
+
+    def viewing(self, otherwise: Rule) -> Rule:
+        """Return ``otherwise`` behind a test for ordinary arrays, answered by their host views."""
+        kind: AnyType = self.plain_kind()
+        view_of = self.plain_view
+
+        def view(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+            try:
+                found = view_of(value) if type(value) is kind else None
+                if found is not None:
+                    return found
+            except REFUSALS:
+                pass
+            return otherwise(value, depth, bag)
+
+        return view
+
+    def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
+        """Return the same for four values at once, all of them ordinary."""
+        return otherwise
 
     # -- recognition --------------------------------------------------------------------------
 
     @abstractmethod
     def is_array(self, kind: type[object]) -> bool:
-        """Tell whether instances of ``kind`` are this library's arrays."""
+        """Tell whether instances of ``kind`` are this library's arrays, opaque ones included."""
 
     def is_opaque(self, kind: type[object]) -> bool:
         """Tell whether ``kind`` looks like an array but is to be left as it is."""
@@ -87,6 +135,20 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     @abstractmethod
     def to_host(self, array: ArrayT_contra) -> HostView:
         """View ``array`` from NumPy: without a copy where its memory is on the host."""
+
+    def show(self, array: ArrayT_contra) -> HostView:
+        """Return what `to_host` returns, or say of ``array`` what keeps it from being seen."""
+        try:
+            return self.to_host(array)
+        except ConversionError as error:
+            error.about(describe(array))
+            raise
+        except Exception as error:
+            raise ConversionError(
+                f"{self.title} could not show the array in host memory: {error}",
+                "see the cause above, or turn it into an ordinary array first",
+                describe(array),
+            ) from error
 
     @abstractmethod
     def from_host(self, view: HostArray, device: DeviceT_contra | None) -> object:
@@ -114,6 +176,10 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
         """Return how this library keeps ``dtype``: as itself, as a narrower one, or not (None)."""
         return dtype
+
+    def narrowest(self, dtype: AnyDType) -> AnyDType | None:
+        """Return the narrowest dtype that `stored_as` may say: a setting may change any time."""
+        return self.stored_as(dtype)
 
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
         """Copy ``view`` into fresh memory that `from_host` takes."""

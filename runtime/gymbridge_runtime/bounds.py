@@ -30,7 +30,7 @@ def proves_fit(space: AnySpace, target: AnyBackend) -> bool:
     ):
         return False
     dtype: AnyDType = np.dtype(space.dtype)
-    stored = target.stored_as(dtype)
+    stored = target.narrowest(dtype)
     if stored == dtype or not is_integer(dtype):
         return True
     return stored is not None and all(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from gymbridge_runtime.arrays import ArrayImport
-from gymbridge_runtime.backend import AnyBackend, HostView
+from gymbridge_runtime.backend import AnyBackend, Convert
 from gymbridge_runtime.containers import OBJECT_ARRAY, container_of
 from gymbridge_runtime.describe import describe
 from gymbridge_runtime.dtypes import is_number
@@ -15,7 +16,7 @@ from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.foreign import foreign_view, is_foreign_array
 from gymbridge_runtime.known import backend_of
 from gymbridge_runtime.ownership import Ownership
-from gymbridge_runtime.shortcuts import shortcut
+from gymbridge_runtime.shortcuts import Shortcuts
 from gymbridge_runtime.slots import fill
 from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is
 from typing_extensions import override
@@ -23,7 +24,7 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from gymbridge_runtime.types import AnyType, HostArray
 
-__all__ = ["Converter"]
+__all__ = ["Conversions", "Converter"]
 
 
 class Converter:
@@ -64,6 +65,7 @@ class Converter:
             "root": root,
         }
         self._root = root
+        self._batches = target.batches
         self._arrays_only = arrays_only
         self.imports = ArrayImport(
             target,
@@ -81,15 +83,37 @@ class Converter:
         Raises:
             ConversionError: A leaf has no faithful counterpart; the message says which.
         """
-        bag: Bag | None = [] if self.target.batches else None
+        if not self._batches:
+            try:
+                return self._rules[type(value)](value, 0, None)
+            except ConversionError as error:
+                error.below(self._root)
+                raise
+        bag: Bag = []
         tree = self.collect(value, bag)
         if not bag:
             return tree
         try:
-            return self.deliver(tree, bag)
+            arrays = self.import_all(bag)
         except ConversionError:
-            self.collect(value, None)  # one by one, so that the error names the leaf
+            self.one_by_one(value)  # so that the error names the leaf
             raise
+        return fill(tree, arrays)
+
+    def _anything(self, value: object, _depth: int = 0, _bag: Bag | None = None) -> object:
+        return self(value)
+
+    def rule(self, source: AnyBackend) -> Rule:
+        """Return the collection of any value, with a short way for single arrays of ``source``."""
+        return Shortcuts(self.imports, source).before(self._collected)
+
+    def _collected(self, value: object, _depth: int, bag: Bag | None) -> object:
+        return self.collect(value, bag)
+
+    def behind_shortcut(self, source: AnyBackend) -> Convert:
+        """Return this conversion with a short way for single arrays of ``source``."""
+        rule = Shortcuts(self.imports, source).before(self._anything)
+        return cast("Convert", rule)  # a shortcut has defaults for what else a rule is given
 
     def collect(self, value: object, bag: Bag | None) -> object:
         """Convert ``value``, with slots in the place of the arrays that go into ``bag``."""
@@ -99,9 +123,13 @@ class Converter:
             error.below(self._root)
             raise
 
-    def deliver(self, tree: object, bag: Bag) -> object:
-        """Import the arrays of ``bag`` at once and put them into ``tree``."""
-        return fill(tree, self.imports.hand_over_many(bag))
+    def import_all(self, bag: Bag) -> list[object]:
+        """Import the arrays that were collected."""
+        return self.imports.hand_over_many(bag)
+
+    def one_by_one(self, value: object) -> object:
+        """Convert ``value`` without collecting anything."""
+        return self.collect(value, None)
 
     def _leaf_rule(self, kind: type[object]) -> Rule | None:
         if issubclass(kind, Enum):
@@ -124,7 +152,7 @@ class Converter:
 
     def _array_rule(self, kind: type[object], source: AnyBackend) -> Rule:
         if source.is_opaque(kind):
-            return as_it_is
+            return self._opaque if source.mutable else as_it_is
         imports = self.imports
 
         def convert(array: object, depth: int, bag: Bag | None) -> object:
@@ -134,7 +162,12 @@ class Converter:
                 return imports.own(array, bag)
             return imports.convert(source, array, bag)
 
-        return convert if source is self.target else shortcut(imports, source, kind, convert)
+        if source is self.target:
+            return convert
+        return Shortcuts(imports, source).before(convert)
+
+    def _opaque(self, array: object, _depth: int, _bag: Bag | None) -> object:
+        return deepcopy(array) if self.imports.copies else array
 
     def _not_numbers(self, array: HostArray, depth: int, bag: Bag | None) -> object:
         if array.dtype.kind == "O":
@@ -142,14 +175,22 @@ class Converter:
         return array.copy() if self.imports.copies else array
 
     def _number(self, value: complex, _depth: int, bag: Bag | None) -> object:
-        return self.imports.number(value, bag)
+        try:
+            return self.imports.number(value, bag)
+        except ConversionError as error:
+            error.about(describe(value))
+            raise
 
     def _scalar(self, value: np.generic, _depth: int, bag: Bag | None) -> object:
-        return self.imports.take(HostView(np.array(value), owned=True), bag)
+        try:
+            return self.imports.fresh(np.array(value), bag)
+        except ConversionError as error:
+            error.about(describe(value))
+            raise
 
     def _foreign(self, array: object, _depth: int, bag: Bag | None) -> object:
         try:
-            return self.imports.take(foreign_view(array), bag)
+            return self.imports.take_shown(foreign_view(array), bag)
         except ConversionError as error:
             error.about(describe(array))
             raise
@@ -158,6 +199,23 @@ class Converter:
     def __reduce__(self) -> tuple[object, ...]:
         options = {**self._options, "device": self.target.device_text(self.device)}
         return _restored, (self.target, options)
+
+
+class Conversions(dict["bool | None", Convert]):
+    """The conversion from ``source`` to ``target`` for every value of ``copy``.
+
+    Each is made when it is first asked for: some libraries start up when they are looked at.
+    """
+
+    def __init__(self, source: AnyBackend, target: AnyBackend) -> None:
+        super().__init__()
+        self._source = source
+        self._target = target
+
+    def __missing__(self, copy: bool | None) -> Convert:
+        convert = Converter(self._target, copy=copy).behind_shortcut(self._source)
+        self[copy] = convert
+        return convert
 
 
 def _restored(target: AnyBackend, options: dict[str, AnyType]) -> Converter:

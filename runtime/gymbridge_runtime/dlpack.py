@@ -11,12 +11,13 @@ import inspect
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
+from gymbridge_runtime.backend import HostView
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.types import AnyArray, HostArray
+    from gymbridge_runtime.types import AnyArray
     from typing_extensions import CapsuleType
 
-__all__ = ["Exporter", "LegacyExporter", "Producer", "host_view"]
+__all__ = ["Exporter", "LegacyExporter", "Producer", "host_view", "is_host_memory"]
 
 _HOST_TYPES = frozenset({1, 3, 11, 13})
 """CPU, CUDA pinned, ROCm pinned and CUDA managed memory: the host reads all of them."""
@@ -83,12 +84,17 @@ def _keywords_of(kind: type[Producer]) -> frozenset[str]:
     return frozenset(parameters)
 
 
-def host_view(producer: Producer, keywords: frozenset[str] | None = None) -> HostArray:
+def host_view(producer: Producer, keywords: frozenset[str] | None = None) -> HostView:
     """Return a NumPy view of what ``producer`` exports; read-only where it may not be written."""
     exporter = Exporter(producer, keywords)
-    if exporter.__dlpack_device__()[0] in _HOST_TYPES:
-        return np.from_dlpack(exporter)
-    return np.from_dlpack(exporter, device="cpu")
+    if is_host_memory(exporter):
+        return HostView(np.from_dlpack(exporter), owned=False)
+    return HostView(np.from_dlpack(exporter, device="cpu"), owned=False, copied=True)
+
+
+def is_host_memory(producer: Producer | Exporter) -> bool:
+    """Tell whether the host can read what ``producer`` exports."""
+    return int(producer.__dlpack_device__()[0]) in _HOST_TYPES
 
 
 class LegacyExporter:

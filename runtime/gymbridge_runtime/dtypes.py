@@ -76,7 +76,8 @@ def first_misfit(view: HostArray, dtype: AnyDType) -> int | None:
     if view.size == 0:
         return None
     bounds = np.iinfo(dtype)
-    for extreme in (int(view.min()), int(view.max())):
+    extremes = (int(view),) if view.ndim == 0 else (int(view.min()), int(view.max()))
+    for extreme in extremes:
         if not bounds.min <= extreme <= bounds.max:
             return extreme
     return None

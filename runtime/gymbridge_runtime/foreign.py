@@ -20,9 +20,9 @@ def foreign_view(array: object) -> HostView:
     """Return a host view of an array that nothing but protocols is known of."""
     try:
         if isinstance(array, Producer):
-            return HostView(host_view(array), owned=False)
+            return host_view(array)
         # lazy and chunked arrays have no memory to export until they are computed
-        return HostView(np.asarray(array), owned=False)
+        return HostView(np.asarray(array), owned=False, copied=True)
     except Exception as error:
         raise ConversionError(
             f"the array could not be shown in host memory: {error}",

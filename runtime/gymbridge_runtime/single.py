@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, cast
 
 import gymnasium as gym
 from gymbridge_runtime.recorded import Recorded
-from gymbridge_runtime.traffic import Settings, Traffic
+from gymbridge_runtime.traffic import Settings, SingleTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 
 if TYPE_CHECKING:
@@ -42,12 +42,17 @@ class SingleBridge(
             float_dtype=float_dtype,
         )
         # devices and dtypes are recorded as text, so that a spec can be written as JSON
-        self._record(_disable_deepcopy=True, **settings.given())
+        self._record(_disable_deepcopy=True, **self._given(settings))
         # Gymnasium declares ``Wrapper.env`` with the type parameters of the wrapper
         super().__init__(cast("gym.Env[WrapperObsType, WrapperActType]", env))
-        self._traffic: Traffic[WrapperObsType, WrapperActType, WrapperActType] = Traffic(
-            env, settings
+        self.metadata = settings.metadata(env.metadata)
+        self._traffic: SingleTraffic[WrapperObsType, WrapperActType, WrapperActType] = (
+            SingleTraffic(env, settings)
         )
+
+    def _given(self, settings: Settings) -> dict[str, object]:
+        """Return the arguments of the constructor, as they are recorded."""
+        return settings.given()
 
     @property
     def device(self) -> object:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, cast
 
-from gymbridge_runtime.actions import ActionRule, ActionRules
+from gymbridge_runtime.actions import ActionRules
+from gymbridge_runtime.arrivals import Arrive, in_turn, single_step, together, vector_step
 from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dtypes import is_floating
-from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.scalars import Scalars
+from gymbridge_runtime.shortcuts import Shortcuts
+from gymbridge_runtime.types import Info
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.types import AnySpace, Info
+    from gymbridge_runtime.types import AnySpace
 
-__all__ = ["Settings", "Traffic"]
+__all__ = ["Settings", "SingleTraffic", "VectorTraffic"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 EnvActT = TypeVar("EnvActT")
-ArrivalT = TypeVar("ArrivalT", default=object)
+StepT = TypeVar("StepT")
+ArrayT = TypeVar("ArrayT")
 
 
 class Settings(NamedTuple):
@@ -70,6 +75,15 @@ class Settings(NamedTuple):
         }
         return {name: value for name, value in arguments.items() if value is not None}
 
+    def metadata(self, inherited: Info) -> Info:
+        """Return ``inherited`` with Gymnasium's word for whose arrays an agent sees.
+
+        `check_env` turns the arrays of environments that say ``"jax": True`` into NumPy's.
+        ``"torch": True`` is its word too, but the wrapper that it asks for does not exist.
+        """
+        metadata = {key: value for key, value in inherited.items() if key != self.source.name}
+        return {**metadata, "jax": True} if self.target.name == "jax" else metadata
+
 
 class _Environment(Protocol):
     @property
@@ -78,115 +92,145 @@ class _Environment(Protocol):
     def observation_space(self) -> AnySpace: ...
 
 
-class Traffic(Generic[ObsT, ActT, EnvActT, ArrivalT]):
-    """The conversions of one wrapper.
+class Traffic(ABC, Generic[ObsT, ActT, EnvActT, StepT]):
+    """The conversions of one wrapper, each made when it is first needed.
 
     Args:
         env: The wrapped environment.
         settings: What the wrapper was told.
-        promised_new: Whether the environment promises not to reuse what it returned.
     """
 
-    act: Callable[[ActT], EnvActT]
-    """The action as the environment's own action space would have sampled it."""
-    observe: Callable[[object], ObsT]
-    reward: Callable[[object], float]
-    flag: Callable[[object], bool]
-    arrive: Callable[[object, object, object, object], ArrivalT]
-    """Observations, rewards, terminations and truncations of a vector step, together."""
-    inform: Callable[[Info], Info]
-    options: Callable[[Info | None], Info | None]
-    sample: Callable[[object], ActT]
-    """An action of the environment as the agent's own arrays."""
+    _promised_new = True
+    """Whether the environment promises not to reuse what it returned; Gymnasium's do."""
 
-    def __init__(self, env: _Environment, settings: Settings, *, promised_new: bool = True) -> None:
-        self._made_of = (env, settings, promised_new)
-        source, target, device, env_device, copy, float_dtype = settings
-        self.device = target.parse_device(device)
-        beside = target.everywhere(self.device)
+    def __init__(self, env: _Environment, settings: Settings) -> None:
+        self._env = env
+        self._settings = settings
+        self.device = settings.target.parse_device(settings.device)
 
-        def to_agent(root: str, place: object) -> Converter:
-            return Converter(target, device=place, copy=copy, promised_new=promised_new, root=root)
+    @cached_property
+    def act(self) -> Callable[[ActT], EnvActT]:
+        """Gives the environment an action as its own action space would have sampled it."""
+        plain = self._to_env("", arrays_only=False)
+        rules = ActionRules(self._settings.target, plain.imports, plain)
+        return cast("Callable[[ActT], EnvActT]", rules.of(self._env.action_space, "action"))
 
-        observations = Converter(
+    @cached_property
+    def arrive(self) -> Callable[[object, object, object, object, Info], StepT]:
+        """Converts what a step of the environment returned."""
+        arrive = self._arrival()
+        return cast("Callable[[object, object, object, object, Info], StepT]", arrive)
+
+    @cached_property
+    def options(self) -> Callable[[Info | None], Info | None]:
+        """Converts the arrays of reset options."""
+        convert = self._to_env("options", arrays_only=True)
+        return cast("Callable[[Info | None], Info | None]", convert)
+
+    @cached_property
+    def observe(self) -> Callable[[object], ObsT]:
+        """Converts observations."""
+        convert = self._observations.behind_shortcut(self._settings.source)
+        return cast("Callable[[object], ObsT]", convert)
+
+    @cached_property
+    def inform(self) -> Callable[[Info], Info]:
+        """Converts infos; of a device that is a mesh they take every part."""
+        place = self._settings.target.everywhere(self.device)
+        return cast("Callable[[Info], Info]", self._to_agent("info", place))
+
+    @cached_property
+    def sample(self) -> Callable[[object], ActT]:
+        """Converts an action of the environment into the agent's own arrays."""
+        target = self._settings.target
+        convert = Converter(target, device=target.everywhere(self.device), root="action")
+        return cast("Callable[[object], ActT]", convert)
+
+    @cached_property
+    def _observations(self) -> Converter:
+        target, _, _, copy, float_dtype = self._settings[1:]
+        return Converter(
             target,
             device=self.device,
             copy=copy,
             float_dtype=float_dtype,
-            promised_new=promised_new,
-            bounded=proves_fit(env.observation_space, target),
+            promised_new=self._promised_new,
+            bounded=proves_fit(self._env.observation_space, target),
             root="obs",
         )
-        rewards = to_agent("reward", self.device)
-        flags = to_agent("terminated or truncated", self.device)
-        actions = Converter(source, device=env_device, copy=copy, promised_new=False, root="")
-        options = Converter(
-            source,
-            device=env_device,
-            copy=copy,
+
+    def _to_agent(self, root: str, device: object) -> Converter:
+        return Converter(
+            self._settings.target,
+            device=device,
+            copy=self._settings.copy,
+            promised_new=self._promised_new,
+            root=root,
+        )
+
+    def _to_env(self, root: str, *, arrays_only: bool) -> Converter:
+        return Converter(
+            self._settings.source,
+            device=self._settings.env_device,
+            copy=self._settings.copy,
             promised_new=False,
-            arrays_only=True,
-            root="options",
+            arrays_only=arrays_only,
+            root=root,
         )
-        self.act = cast("Callable[[ActT], EnvActT]", _Actions(env, actions))
-        self.observe = cast("Callable[[object], ObsT]", observations)
-        self.reward = cast("Callable[[object], float]", Scalars(float, rewards))
-        self.flag = cast("Callable[[object], bool]", Scalars(bool, flags))
-        self.arrive = cast(
-            "Callable[[object, object, object, object], ArrivalT]",
-            _Arrivals(observations, rewards, flags, flags),
-        )
-        self.inform = cast("Callable[[Info], Info]", to_agent("info", beside))
-        self.options = cast("Callable[[Info | None], Info | None]", options)
-        self.sample = cast(
-            "Callable[[object], ActT]", Converter(target, device=beside, root="action")
-        )
+
+    @abstractmethod
+    def _arrival(self) -> Arrive: ...
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, self._made_of
+        return type(self), (self._env, self._settings)
 
 
-def _restored(
-    env: _Environment, settings: Settings, promised_new: bool
-) -> Traffic[object, object, object]:
-    return Traffic(env, settings, promised_new=promised_new)
+class SingleTraffic(Traffic[ObsT, ActT, EnvActT, tuple[ObsT, float, bool, bool, Info]]):
+    """The conversions of a wrapper for one environment."""
+
+    @override
+    def _arrival(self) -> Arrive:
+        return single_step(
+            self.observe,
+            Scalars(float, self._to_agent("reward", self.device)),
+            Scalars(bool, self._to_agent("terminated or truncated", self.device)),
+            self.inform,
+        )
 
 
-class _Actions:
-    """Actions towards the environment, by the rule of its space."""
+class VectorTraffic(
+    Traffic[ObsT, ActT, EnvActT, tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]],
+    Generic[ObsT, ActT, EnvActT, ArrayT],
+):
+    """The conversions of a wrapper for a vector environment.
 
-    def __init__(self, env: _Environment, plain: Converter) -> None:
-        self._env = env
-        self._plain = plain
-        self._rule: ActionRule | None = None
+    Args:
+        env: The wrapped environment.
+        settings: What the wrapper was told.
+        reuses_buffers: Whether the environment returns its own buffers.
+    """
 
-    def __call__(self, action: object) -> object:
-        if self._rule is None:  # not earlier: until the first action another space may be set
-            rules = ActionRules(self._plain.imports, self._plain)
-            self._rule = rules.of(self._env.action_space)
-        try:
-            return self._rule(action)
-        except ConversionError as error:
-            error.below("action")
-            raise
+    def __init__(self, env: _Environment, settings: Settings, *, reuses_buffers: bool) -> None:
+        super().__init__(env, settings)
+        self._promised_new = not reuses_buffers
+
+    @override
+    def _arrival(self) -> Arrive:
+        roots = ("reward", "terminated", "truncated")
+        ways = [self._observations, *(self._to_agent(root, self.device) for root in roots)]
+        source = self._settings.source
+        if self._settings.target.batches:
+            return vector_step(together(ways, source), self.inform)
+        four = in_turn([way.behind_shortcut(source) for way in ways])
+        return vector_step(Shortcuts(ways[0].imports, source).before_four(four), self.inform)
+
+    @override
+    def __reduce__(self) -> tuple[object, ...]:
+        return _vector_traffic, (self._env, self._settings, not self._promised_new)
 
 
-class _Arrivals:
-    """What a vector step returns besides infos, imported together where that is cheaper."""
-
-    def __init__(self, *ways: Converter) -> None:
-        self._ways = ways
-        self._batches = ways[0].target.batches
-
-    def __call__(self, *step: object) -> object:
-        if not self._batches:
-            return tuple([way(value) for way, value in zip(self._ways, step, strict=True)])
-        bag: list[object] = []
-        tree = tuple([way.collect(value, bag) for way, value in zip(self._ways, step, strict=True)])
-        try:
-            return self._ways[0].deliver(tree, bag)
-        except ConversionError:
-            for way, value in zip(self._ways, step, strict=True):
-                way.collect(value, None)  # one by one, so that the error names the leaf
-            raise
+def _vector_traffic(
+    env: _Environment, settings: Settings, reuses_buffers: bool
+) -> VectorTraffic[object, object, object, object]:
+    return VectorTraffic(env, settings, reuses_buffers=reuses_buffers)

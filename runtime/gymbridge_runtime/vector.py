@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from gymbridge_runtime.recorded import Recorded
-from gymbridge_runtime.traffic import Settings, Traffic
+from gymbridge_runtime.traffic import Settings, VectorTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.vector_env import ArrayType
@@ -45,14 +45,16 @@ class VectorBridge(
             copy=copy,
             float_dtype=float_dtype,
         )
-        self._record(_disable_deepcopy=True, **settings.given())
+        self._record(_disable_deepcopy=True, **self._given(settings))
         super().__init__(env)
-        self._traffic: Traffic[
-            WrapperObsType,
-            WrapperActType,
-            ActType,
-            tuple[WrapperObsType, ArrayType, ArrayType, ArrayType],
-        ] = Traffic(env, settings, promised_new=not _reuses_buffers(env))
+        self.metadata = settings.metadata(env.metadata)
+        self._traffic: VectorTraffic[WrapperObsType, WrapperActType, ActType, ArrayType] = (
+            VectorTraffic(env, settings, reuses_buffers=_reuses_buffers(env))
+        )
+
+    def _given(self, settings: Settings) -> dict[str, object]:
+        """Return the arguments of the constructor, as they are recorded."""
+        return settings.given()
 
     @property
     def device(self) -> object:
@@ -62,6 +64,25 @@ class VectorBridge(
     def sample_action(self) -> WrapperActType:
         """Return random actions, one for each environment, as the agent's own arrays."""
         return self._traffic.sample(self.action_space.sample())
+
+    # Gymnasium's vector wrappers hide these of the environments below; values pass unchanged
+
+    def call(self, name: str, *args: object, **kwargs: object) -> tuple[object, ...]:
+        """Call a method of every environment, and return what each returned."""
+        below: Any = self.unwrapped
+        results: tuple[object, ...] = below.call(name, *args, **kwargs)
+        return results
+
+    def get_attr(self, name: str) -> tuple[object, ...]:
+        """Return an attribute of every environment."""
+        below: Any = self.unwrapped
+        values: tuple[object, ...] = below.get_attr(name)
+        return values
+
+    def set_attr(self, name: str, values: object) -> None:
+        """Set an attribute of every environment: a list or tuple has a value for each."""
+        below: Any = self.unwrapped
+        below.set_attr(name, values)
 
     if TYPE_CHECKING:  # to a type checker, Gymnasium's own spaces are ``Space[Unknown]``
 

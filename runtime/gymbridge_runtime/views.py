@@ -58,7 +58,7 @@ def _of_foreign(value: object) -> HostArray | None:
 
 def _through(backend: AnyBackend) -> View:
     def view(value: object) -> HostArray | None:
-        array = backend.to_host(value).array
+        array = backend.show(value).array
         return array if is_number(array.dtype) else None
 
     return view

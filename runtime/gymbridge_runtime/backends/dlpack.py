@@ -6,8 +6,10 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from gymbridge_runtime.backend import Backend, HostView
 from gymbridge_runtime.dlpack import LegacyExporter, Producer, host_view
+from gymbridge_runtime.dtypes import named_dtype
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.known import register
 from gymbridge_runtime.memory import aligned_copy, is_aligned
@@ -108,11 +110,11 @@ class DlpackBackend(Backend[AnyType, AnyType]):
 
     @override
     def to_host(self, array: Producer) -> HostView:
-        view = host_view(array, self._keywords)
+        view, owned, copied = host_view(array, self._keywords)
         if not self.mutable:
             view = view.view()
             view.flags.writeable = False  # legacy exports cannot say so
-        return HostView(view, owned=False)
+        return HostView(view, owned, copied)
 
     @override
     def from_host(self, view: HostArray, device: object) -> object:
@@ -160,6 +162,17 @@ class DlpackBackend(Backend[AnyType, AnyType]):
     def to_device(self, array: AnyType, device: object) -> object:
         """Move with the ``to_device`` of the array API, unless the array is there already."""
         return array if device is None or array.device == device else array.to_device(device)
+
+    @cached_property
+    def _home(self) -> object:
+        """The device of arrays over host memory."""
+        dtype = min(self._dtypes & {"float32", "int32", "uint8"} or self._dtypes)
+        probe = np.zeros((1,) * self._min_ndim, named_dtype(dtype))
+        return getattr(self.from_host(self.private_copy(probe, probe.dtype), None), "device", None)
+
+    @override
+    def leaves_host(self, device: object) -> bool:
+        return device is not None and device != self._home
 
 
 def _named(path: str, module: str) -> AnyType:

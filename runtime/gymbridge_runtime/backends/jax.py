@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
+from functools import cache
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import jax
 import numpy as np
-from gymbridge_runtime.backend import Backend, HostView
+from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, HostView
+from gymbridge_runtime.backends.jax_small import CONFIG, SMALL, SMALL_ARRAYS
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import aligned_copy
 from jax.sharding import NamedSharding, PartitionSpec, Sharding
@@ -16,21 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gymbridge_runtime.dtypes import AnyDType
-    from gymbridge_runtime.types import HostArray, JaxDevice
+    from gymbridge_runtime.trees import Bag, Rule
+    from gymbridge_runtime.types import AnyType, HostArray, JaxDevice
 
 __all__ = ["JAX", "JaxBackend"]
 
 _Placement: TypeAlias = "JaxDevice | Sharding"
 
-
-class _Config(Protocol):
-    """The part of ``jax.config`` that is asked here; its attributes are made at run time."""
-
-    jax_disable_jit: bool
-    jax_transfer_guard_host_to_device: str | None
-
-
-_CONFIG: Final = cast("_Config", jax.config)
 
 _spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)  # its constructor is untyped
 
@@ -42,13 +36,13 @@ _PLAIN: Final = frozenset(
         *("float16", "float32", "complex64"),
     )
 )
-_WIDE: Final = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
-"""What JAX has only with x64 on, and narrows without."""
+_WIDE: Final = {
+    np.dtype(f"{kind}{size}"): np.dtype(f"{kind}{size // 2}")
+    for kind, size in (("i", 8), ("u", 8), ("f", 8), ("c", 16))
+}
+"""What JAX has only with x64 on, and how it narrows it without."""
 
 _EXTENDED: Final = ("bfloat16", "float8_", "float4_", "int2", "int4", "uint2", "uint4")
-
-_SMALL: Final = 100_000
-"""Bytes of an array up to which a compiled identity is the cheapest way in."""
 
 _ALIGNMENT: Final = 64
 """What the CPU client asks of memory that it takes over instead of copying it."""
@@ -67,16 +61,46 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     plain_dtypes = _PLAIN
 
     @override
-    def plain_view(self, kind: type[object]) -> Callable[[jax.Array], HostArray | None] | None:
-        if issubclass(kind, jax.core.Tracer) or jax.process_count() > 1:
-            return None
-        return _plain_view
+    def plain_kind(self) -> type[object] | None:
+        # of many processes each sees its part of an array
+        return _concrete_type() if jax.process_count() == 1 else None
+
+    @override
+    def plain_view(self, array: jax.Array) -> HostArray | None:
+        return np.asarray(array)
+
+    @override
+    def viewing(self, otherwise: Rule) -> Rule:
+        kind, view_of = self.plain_kind(), np.asarray
+
+        def view(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+            try:
+                if type(value) is kind:
+                    return view_of(value)
+            except REFUSALS:
+                pass
+            return otherwise(value, depth, bag)
+
+        return view
+
+    @override
+    def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
+        kind, view_of = self.plain_kind(), np.asarray
+
+        def view(a: AnyType, b: AnyType, c: AnyType, d: AnyType) -> tuple[object, ...]:
+            try:
+                if type(a) is type(b) is type(c) is type(d) is kind:
+                    return view_of(a), view_of(b), view_of(c), view_of(d)
+            except REFUSALS:
+                pass
+            return otherwise(a, b, c, d)
+
+        return view
 
     @override
     def is_array(self, kind: type[object]) -> bool:
-        if issubclass(kind, jax.core.Tracer):
-            return True  # so that it is refused by name
-        return issubclass(kind, jax.Array) and not self.is_opaque(kind)
+        # a tracer is one so that it is refused by name
+        return issubclass(kind, (jax.Array, jax.core.Tracer)) or self.is_opaque(kind)
 
     @override
     def is_opaque(self, kind: type[object]) -> bool:
@@ -96,22 +120,30 @@ class JaxBackend(Backend[jax.Array, _Placement]):
                 "parts of the JAX array are on other hosts", "gather it with process_allgather()"
             )
         # JAX keeps what it gathered, so that not even a gathered view is ours alone
-        return HostView(np.asarray(array), owned=False)
+        return HostView(np.asarray(array), owned=False, copied=not array.is_fully_replicated)
 
     @override
     def from_host(self, view: HostArray, device: _Placement | None) -> object:
-        return self.from_host_many((view,), device)[0]
+        if device is None:
+            array = SMALL_ARRAYS.one(view)
+            if array is not None:
+                return array
+        return self._put([view], device)[0]
 
     @override
     def from_host_many(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
-        if device is not None:
-            arrays = [jax.device_put(view, _for_rank(device, view.ndim)) for view in views]
-        elif _IDENTITY.is_ready(views):
-            return list(_IDENTITY(views))
+        if device is None and len(views) > 1:
+            arrays = SMALL_ARRAYS.many(views)
+            if arrays is not None:
+                return arrays
+        return [self.from_host(views[0], device)] if len(views) == 1 else self._put(views, device)
+
+    def _put(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
+        if device is None:
+            arrays: list[jax.Array] = jax.device_put(list(views))
         else:
-            arrays = list(jax.device_put(list(views)))
-        # off the host, JAX reads the memory of ``views`` until the transfer is done
-        if self.leaves_host(device):
+            arrays = [jax.device_put(view, _for_rank(device, view.ndim)) for view in views]
+        if self.leaves_host(device):  # JAX reads the memory of ``views`` until the transfer is done
             for array in arrays:
                 array.block_until_ready()
         return list(arrays)
@@ -123,25 +155,34 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
-        if dtype in _PLAIN or dtype.name.startswith(_EXTENDED):
+        if dtype in _PLAIN:
             return dtype
         if dtype in _WIDE:
-            return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
-        return None
+            return dtype if CONFIG.jax_enable_x64 else _WIDE[dtype]
+        return dtype if dtype.name.startswith(_EXTENDED) else None
+
+    @override
+    def narrowest(self, dtype: AnyDType) -> AnyDType | None:
+        return _WIDE[dtype] if dtype in _WIDE else self.stored_as(dtype)
 
     @override
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
-        if view.size * dtype.itemsize < _SMALL:
+        if view.size * dtype.itemsize >= SMALL:
+            return aligned_copy(view, dtype, _ALIGNMENT)
+        if dtype == view.dtype:
+            return view.copy()
+        with np.errstate(over="ignore"):  # what does not fit is infinite, as JAX has it
             return super().private_copy(view, dtype)
-        return aligned_copy(view, dtype, _ALIGNMENT)
 
     @override
     def parse_device(self, device: object) -> object:
-        if not isinstance(device, str):
+        if device is None or isinstance(device, (jax.Device, Sharding)):
             return device
+        if not isinstance(device, str):
+            raise TypeError(f"JAX has devices, shardings and texts as 'cpu:3', got {device!r}")
         platform, _, number = device.partition(":")
         for found in jax.devices(platform):
-            if found.id == int(number or found.id):
+            if number in {"", str(found.id)}:
                 return found
         raise ValueError(f"JAX has no device {device!r}; it has {jax.devices(platform)}")
 
@@ -173,8 +214,11 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return device
 
 
-def _plain_view(array: jax.Array) -> HostArray | None:
-    return None if array.is_deleted() else np.asarray(array)
+@cache
+def _concrete_type() -> type[jax.Array]:
+    """Return the type of arrays that have values; jaxlib does not export it."""
+    with jax.ensure_compile_time_eval():  # even where JAX is tracing
+        return type(jax.device_put(np.zeros(())))
 
 
 def _for_rank(device: _Placement, rank: int) -> _Placement:
@@ -183,49 +227,5 @@ def _for_rank(device: _Placement, rank: int) -> _Placement:
         return NamedSharding(device.mesh, _spec(*device.spec[:rank]))
     return device
 
-
-class _Identity:
-    """A jitted identity, the cheapest way in for small arrays of shapes that come again.
-
-    A shape costs about 7 ms and 1 MB to compile, so it is compiled for signatures that were seen
-    often, and for a bounded number of them; `jax.device_put` compiles nothing.
-    """
-
-    often: Final = 16
-    most: Final = 64
-
-    def __init__(self) -> None:
-        self._seen: dict[object, int] = {}
-        self._compiled: set[object] = set()
-        self._call = jax.jit(_same)
-
-    def is_ready(self, views: Sequence[HostArray]) -> bool:
-        signature = tuple([(view.dtype, view.shape) for view in views])
-        if signature not in self._compiled and not self._promote(signature, views):
-            return False
-        # without jit NumPy arrays come back, and a guard takes NumPy arguments for implicit
-        return not (_CONFIG.jax_disable_jit or _CONFIG.jax_transfer_guard_host_to_device)
-
-    def __call__(self, views: Sequence[HostArray]) -> Sequence[jax.Array]:
-        arrays: Sequence[jax.Array] = self._call(*views)
-        return arrays
-
-    def _promote(self, signature: object, views: Sequence[HostArray]) -> bool:
-        if len(self._compiled) >= self.most or any(view.nbytes >= _SMALL for view in views):
-            return False
-        if len(self._seen) >= 16 * self.most:
-            self._seen.clear()
-        count = self._seen[signature] = self._seen.get(signature, 0) + 1
-        if count >= self.often:
-            del self._seen[signature]
-            self._compiled.add(signature)
-        return count >= self.often
-
-
-def _same(*arrays: jax.Array) -> tuple[jax.Array, ...]:
-    return arrays
-
-
-_IDENTITY: Final = _Identity()
 
 JAX: Final = JaxBackend()

@@ -5,20 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from gymbridge_runtime.backend import Backend, HostView
+from gymbridge_runtime.backend import Backend, Convert, HostView
 from gymbridge_runtime.types import HostArray
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gymbridge_runtime.dtypes import AnyDType
 
 __all__ = ["NUMPY", "NumpyBackend"]
-
-
-def _itself(array: HostArray) -> HostArray | None:
-    return array
 
 
 class NumpyBackend(Backend[HostArray, None]):
@@ -31,15 +25,23 @@ class NumpyBackend(Backend[HostArray, None]):
     keeps_read_only = True
     host_scalars = True
     plain_dtypes = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
-    plain_import = staticmethod(_itself)
+    host_arrays = True
 
     @override
-    def plain_view(self, kind: type[object]) -> Callable[[HostArray], HostArray | None] | None:
-        return _itself if kind is np.ndarray else None
+    def plain_kind(self) -> type[object] | None:
+        return np.ndarray
+
+    @override
+    def plain_view(self, array: HostArray) -> HostArray | None:
+        return array
+
+    @override
+    def plain_import(self) -> Convert:
+        return lambda view: view
 
     @override
     def is_array(self, kind: type[object]) -> bool:
-        return issubclass(kind, np.ndarray) and not self.is_opaque(kind)
+        return issubclass(kind, np.ndarray)
 
     @override
     def is_opaque(self, kind: type[object]) -> bool:

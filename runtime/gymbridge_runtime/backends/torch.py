@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import torch
-from gymbridge_runtime.backend import Backend, HostView
+from gymbridge_runtime.backend import REFUSALS, Backend, Convert, ConvertFour, HostView
 from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.errors import ConversionError
 from torch.utils.dlpack import from_dlpack
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gymbridge_runtime.types import HostArray
+    from gymbridge_runtime.trees import Bag, Rule
+    from gymbridge_runtime.types import AnyType, HostArray
 
 __all__ = ["TORCH", "TorchBackend"]
 
@@ -48,6 +47,7 @@ _BITS: Final = {
 }
 _NAME: Final = {dtype: str(dtype).removeprefix("torch.") for dtype in _BITS}
 _EXTENDED: Final = {name: dtype for dtype, name in _NAME.items()}
+_NAMES: Final = frozenset(_DTYPES.values()) | frozenset(_EXTENDED)
 
 
 class TorchBackend(Backend[torch.Tensor, torch.device]):
@@ -57,12 +57,60 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     title = "PyTorch"
     reference = "gymbridge_runtime.backends.torch:TORCH"
     roots = frozenset({"torch"})
-    plain_dtypes = frozenset(np.dtype(name) for name in _DTYPES.values())
-    plain_import = staticmethod(torch.from_numpy)
+    # C has two types of 64 unsigned bits, which are equal, and PyTorch refuses one of them
+    plain_dtypes = frozenset(np.dtype(name) for name in _DTYPES.values() if name != "uint64")
 
     @override
-    def plain_view(self, kind: type[object]) -> Callable[[torch.Tensor], HostArray | None] | None:
-        return _plain_view if kind in {torch.Tensor, torch.nn.Parameter} else None
+    def plain_kind(self) -> type[object] | None:
+        return torch.Tensor
+
+    @override
+    def plain_view(self, array: torch.Tensor) -> HostArray | None:
+        if array.dtype in _PLAIN and not array.requires_grad:
+            view: HostArray = array.numpy()
+            return view
+        return None
+
+    @override
+    def plain_import(self) -> Convert:
+        return torch.from_numpy
+
+    @override
+    def plain_number(self, array: torch.Tensor) -> complex | None:
+        return array.item() if array.dtype in _PLAIN and array.ndim == 0 else None
+
+    @override
+    def viewing(self, otherwise: Rule) -> Rule:
+        kind = torch.Tensor
+
+        def view(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+            try:
+                if type(value) is kind and not value.requires_grad:
+                    return value.numpy()
+            except REFUSALS:
+                pass
+            return otherwise(value, depth, bag)
+
+        return view
+
+    @override
+    def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
+        kind = torch.Tensor
+
+        def view(a: AnyType, b: AnyType, c: AnyType, d: AnyType) -> tuple[object, ...]:
+            try:
+                if (
+                    (type(a) is kind and not a.requires_grad)
+                    and (type(b) is kind and not b.requires_grad)
+                    and (type(c) is kind and not c.requires_grad)
+                    and (type(d) is kind and not d.requires_grad)
+                ):
+                    return a.numpy(), b.numpy(), c.numpy(), d.numpy()
+            except REFUSALS:
+                pass
+            return otherwise(a, b, c, d)
+
+        return view
 
     @override
     def is_array(self, kind: type[object]) -> bool:
@@ -75,13 +123,15 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         owned = plain.data_ptr() != tensor.data_ptr()
         if tensor.dtype in _BITS:
             bits: HostArray = plain.view(_BITS[tensor.dtype]).numpy()
-            return HostView(bits.view(extended_dtype(_NAME[tensor.dtype])), owned)
-        return HostView(plain.numpy(), owned)
+            return HostView(bits.view(extended_dtype(_NAME[tensor.dtype])), owned, copied=owned)
+        return HostView(plain.numpy(), owned, copied=owned)
 
     @override
     def from_host(self, view: HostArray, device: torch.device | None) -> object:
         dtype = _EXTENDED.get(view.dtype.name)
         bits = view if dtype is None else view.view(f"u{view.itemsize}")
+        if bits.dtype == np.uint64:
+            bits = bits.view(np.uint64)  # not the other one
         # from_numpy warns of read-only memory, which comes here only to be moved off the host
         tensor = torch.from_numpy(bits) if bits.flags.writeable else from_dlpack(bits)
         if dtype is not None:
@@ -99,7 +149,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
-        return dtype if dtype in self.plain_dtypes or dtype.name in _EXTENDED else None
+        return dtype if dtype.name in _NAMES else None
 
     @override
     def dtype(self, name: object) -> AnyDType:
@@ -114,7 +164,8 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             raise ConversionError(
                 "PyTorch's device 'meta' has no memory to hold values", "name another device"
             )
-        return parsed
+        # the host has one device, and to move from "cpu" to "cpu:0" is a copy to PyTorch
+        return torch.device("cpu") if parsed.type == "cpu" else parsed
 
     @override
     def device_text(self, device: torch.device | None) -> object:
@@ -127,14 +178,6 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def leaves_host(self, device: torch.device | None) -> bool:
         return device is not None and device.type != "cpu"
-
-
-def _plain_view(array: torch.Tensor) -> HostArray | None:
-    if array.dtype in _PLAIN and array.layout is torch.strided and not array.is_nested:
-        # force: detached, on the host, conjugate and negative bits resolved
-        view: HostArray = array.numpy(force=True)
-        return view
-    return None
 
 
 def _ordinary(array: torch.Tensor) -> torch.Tensor:
