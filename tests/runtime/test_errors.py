@@ -1,0 +1,305 @@
+"""What users read when something has no counterpart: whole messages, word by word."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymbridge_runtime import (
+    BackendNotInstalledError,
+    ConversionError,
+    CopyRequiredError,
+    require_runtime_api,
+)
+from gymbridge_runtime.known import load
+from gymnasium import spaces
+from typing_extensions import override
+
+from gymbridge import JaxToTorch, NumpyToJax, NumpyToTorch, TorchToNumpy
+from tests.libraries.jax import jax, jnp
+from tests.libraries.torch import torch
+from tests.runtime.replay import Replay
+from tests.support import Array, Pair, run_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FOUR_BITS = "uint4"
+"""A dtype of which not even type checkers know."""
+
+N2T, N2J = Pair("numpy", "torch"), Pair("numpy", "jax")
+T2N, T2J = Pair("torch", "numpy"), Pair("torch", "jax")
+J2N, J2T = Pair("jax", "numpy"), Pair("jax", "torch")
+
+
+def deleted() -> Array:
+    array = jnp.ones(3)
+    array.delete()
+    return array
+
+
+def conjugate() -> Array:
+    return torch.ones(2, dtype=torch.complex64).conj()
+
+
+def read_only() -> Array:
+    array = np.ones((2, 2))
+    array.flags.writeable = False
+    return array
+
+
+def cyclic() -> Array:
+    tree: dict[str, object] = {"goal": []}
+    tree["goal"] = [tree]
+    return tree
+
+
+MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
+    "an integer too wide for jax": (
+        lambda: N2J.convert({"goal": [0, 1, np.array([2**40])]}),
+        "value['goal'][2]: JAX cannot hold the int64 value 1099511627776 with x64 off "
+        "(numpy.ndarray of int64, shape (1,), on cpu); set jax_enable_x64 or cast it",
+    ),
+    "an unsigned integer too wide for jax": (
+        lambda: T2J.convert((torch.tensor(2**40),)),
+        "value[0]: JAX cannot hold the int64 value 1099511627776 with x64 off "
+        "(torch.Tensor of int64, shape (), on cpu); set jax_enable_x64 or cast it",
+    ),
+    "a scalar too wide for jax": (
+        lambda: N2J.convert({"t": np.uint64(2**33)}),
+        "value['t']: JAX cannot hold the uint64 value 8589934592 with x64 off "
+        "(numpy.uint64 of uint64, shape (), on cpu); set jax_enable_x64 or cast it",
+    ),
+    "a number too wide for jax": (
+        lambda: N2J.convert({"t": -(2**40)}),
+        "value['t']: JAX cannot hold the int64 value -1099511627776 with x64 off (int); "
+        "set jax_enable_x64 or cast it",
+    ),
+    "a number too wide for arrays": (
+        lambda: N2T.convert([2**64]),
+        "value[0]: the int 18446744073709551616 does not fit the 64 bits of an array (int); "
+        "pass it as a str, or leave it out",
+    ),
+    "a dtype that the target has not": (
+        lambda: N2T.convert({"a": np.ones(2, np.longdouble)}),
+        "value['a']: PyTorch has no dtype for float128 (numpy.ndarray of float128, shape (2,), "
+        "on cpu); cast it first",
+    ),
+    "a dtype that numpy has not": (
+        lambda: T2N.convert([torch.empty(2, dtype=getattr(torch, FOUR_BITS))]),
+        "value[0]: PyTorch has torch.uint4, which NumPy has not (torch.Tensor of uint4, "
+        "shape (2,), on cpu); cast it with to() first",
+    ),
+    "a sparse tensor": (
+        lambda: T2J.convert({"obs": torch.eye(2).to_sparse()}),
+        "value['obs']: PyTorch cannot show the layout torch.sparse_coo as strided memory "
+        "(torch.Tensor of float32, shape (2, 2), on cpu); call to_dense() first",
+    ),
+    "a tensor without values": (
+        lambda: T2N.convert({"obs": torch.ones(2, device="meta")}),
+        "value['obs']: PyTorch holds no values in a tensor on the device 'meta' "
+        "(torch.Tensor of float32, shape (2,), on meta); make it on a real device",
+    ),
+    "a deleted jax array": (
+        lambda: J2T.convert([deleted()]),
+        "value[0]: the JAX array was deleted or donated (jaxlib._jax.ArrayImpl of float32, "
+        "shape (3,)); keep a copy of it",
+    ),
+    "a read-only array that is not to be copied": (
+        lambda: N2T.convert({"a": read_only()}, copy=False),
+        "value['a']: PyTorch would write through to memory that is read-only (numpy.ndarray of "
+        "float64, shape (2, 2), on cpu); allow copies: copy=None or copy=True",
+    ),
+    "an array for jax that is not to be copied": (
+        lambda: T2J.convert(torch.ones(2), copy=False),
+        "value: JAX arrays never change, and this memory may (torch.Tensor of float32, "
+        "shape (2,), on cpu); allow copies: copy=None or copy=True",
+    ),
+    "a jax array that is not to be copied": (
+        lambda: J2T.convert(jnp.ones(2), copy=False),
+        "value: PyTorch would write through to memory that is read-only (jaxlib._jax.ArrayImpl "
+        f"of float32, shape (2,), on {jax.devices()[0]}); allow copies: copy=None or copy=True",
+    ),
+    "a conjugate tensor that is not to be copied": (
+        lambda: T2N.convert(conjugate(), copy=False),
+        "value: the array had to be copied to be seen from the host (torch.Tensor of complex64, "
+        "shape (2,), on cpu); allow copies: copy=None or copy=True",
+    ),
+    "a cast where nothing is to be copied": (
+        lambda: N2T.convert(np.ones(2, ">f4"), copy=False),
+        "value: >f4 would have to be cast to float32 (numpy.ndarray of >f4, shape (2,), "
+        "on cpu); cast it first, or allow copies",
+    ),
+    "a cycle": (
+        lambda: N2T.convert([cyclic()]),
+        "value[0]" + "['goal'][0]" * 6 + "['goal…l']" + "[0]['goal']" * 7 + ": the list contains "
+        "itself; break the cycle first",
+    ),
+    "a device without memory": (
+        lambda: N2T.convert(np.ones(2), device="meta"),
+        "PyTorch's device 'meta' has no memory to hold values; name another device",
+    ),
+    "an observation": (
+        lambda: NumpyToJax(Replay(spaces.Box(0, 2**62, (1,), np.int64), np.array([2**40]))).reset(),
+        "obs: JAX cannot hold the int64 value 1099511627776 with x64 off (numpy.ndarray of int64, "
+        "shape (1,), on cpu); set jax_enable_x64 or cast it",
+    ),
+    "an info": (
+        lambda: TorchToNumpy(
+            Replay(spaces.Discrete(2), torch.tensor(1), {"map": [torch.eye(2).to_sparse()]})
+        ).reset(),
+        "info['map'][0]: PyTorch cannot show the layout torch.sparse_coo as strided memory "
+        "(torch.Tensor of float32, shape (2, 2), on cpu); call to_dense() first",
+    ),
+    "an option": (
+        lambda: NumpyToTorch(Replay(spaces.Discrete(2), 0)).reset(
+            options={"start": torch.ones(2, device="meta")}
+        ),
+        "options['start']: PyTorch holds no values in a tensor on the device 'meta' "
+        "(torch.Tensor of float32, shape (2,), on meta); make it on a real device",
+    ),
+    "an action": (
+        lambda: NumpyToTorch[Array, Array](
+            Replay(spaces.Discrete(2), 0, action_space=spaces.Dict(a=spaces.Box(0, 1)))
+        ).step({"a": torch.eye(2).to_sparse()}),
+        "action['a']: PyTorch cannot show the layout torch.sparse_coo as strided memory "
+        "(torch.Tensor of float32, shape (2, 2), on cpu); call to_dense() first",
+    ),
+    "an action that the library of the environment cannot hold": (
+        lambda: JaxToTorch(
+            Replay(spaces.Discrete(2), jnp.ones(1), action_space=spaces.Text(3))
+        ).step(torch.tensor([2**40])),
+        "action: JAX cannot hold the int64 value 1099511627776 with x64 off (torch.Tensor of "
+        "int64, shape (1,), on cpu); set jax_enable_x64 or cast it",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MESSAGES)
+def test_the_message_about(what: str) -> None:
+    fail, message = MESSAGES[what]
+    with pytest.raises(ConversionError) as caught:
+        fail()
+    assert str(caught.value) == message
+
+
+class TestAConversionError:
+    def test_can_be_asked_for_what_it_says(self) -> None:
+        with pytest.raises(ConversionError) as caught:
+            N2J.convert({"goal": [np.array([2**40])]})
+        error = caught.value
+        assert error.path == "value['goal'][0]"
+        assert error.problem == "JAX cannot hold the int64 value 1099511627776 with x64 off"
+        assert error.subject == "numpy.ndarray of int64, shape (1,), on cpu"
+        assert error.advice == "set jax_enable_x64 or cast it"
+
+    def test_survives_the_way_between_processes(self) -> None:
+        with pytest.raises(CopyRequiredError) as caught:
+            N2T.convert({"a": read_only()}, copy=False)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert type(again) is CopyRequiredError
+        assert str(again) == str(caught.value)
+        assert again.path == "value['a']"
+
+    def test_is_a_type_error_and_a_refused_copy_is_one(self) -> None:
+        assert issubclass(ConversionError, TypeError)
+        assert issubclass(CopyRequiredError, ConversionError)
+
+    def test_says_nothing_twice_and_nothing_empty(self) -> None:
+        bare = ConversionError("it is broken", "mend it")
+        assert str(bare) == "it is broken; mend it"
+        bare.about("a vase")
+        bare.about("an urn")
+        bare.below("[1]")
+        bare.below("shelf")
+        assert str(bare) == "shelf[1]: it is broken (a vase); mend it"
+        assert bare.args == ("it is broken", "mend it", "a vase", "shelf[1]")
+
+    def test_has_the_error_of_the_library_as_its_cause(self) -> None:
+        guard = jax.transfer_guard_host_to_device("disallow_explicit")
+        with guard, pytest.raises(ConversionError) as caught:
+            N2J.convert({"obs": [np.ones(2, np.float32)]})
+        assert str(caught.value).startswith("value['obs'][0]: JAX could not make the array: ")
+        assert "Disallowed host-to-device transfer" in str(caught.value.__cause__)
+
+
+class TestWhatIsNotInstalled:
+    @pytest.mark.parametrize(
+        ("hidden", "name", "title"),
+        [("torch", "NumpyToTorch", "PyTorch"), ("jax", "NumpyToJax", "JAX")],
+    )
+    def test_is_named_with_the_command_that_installs_it(
+        self, hidden: str, name: str, title: str
+    ) -> None:
+        code = f"""
+            import sys
+            sys.modules[{hidden!r}] = None
+            import gymbridge
+            try:
+                gymbridge.{name}
+            except gymbridge.BackendNotInstalledError as error:
+                print(error)
+                print(isinstance(error, ImportError), error.name)
+        """
+        message, facts = run_python(code).splitlines()
+        assert message == (
+            f"{title} needs the module '{hidden}', which is not installed; "
+            f"run: pip install 'gymbridge[{hidden}]'"
+        )
+        assert facts == f"True {hidden}"
+
+    def test_is_named_when_a_pickle_needs_it(self) -> None:
+        with pytest.raises(BackendNotInstalledError, match="the package of the backend 'nowhere"):
+            load("nowhere.backends:NOWHERE")
+
+    def test_is_named_when_a_module_of_the_package_is_missing(self) -> None:
+        match = "needs the module 'gymbridge_runtime.backends.nowhere', which is not installed"
+        with pytest.raises(BackendNotInstalledError, match=match):
+            load("gymbridge_runtime.backends.nowhere:NOWHERE")
+
+    def test_is_no_backend(self) -> None:
+        with pytest.raises(TypeError, match="is None and no gymbridge backend; correct the ref"):
+            load("gymbridge_runtime.backends.numpy:NOWHERE")
+
+    def test_is_said_of_the_package_of_extended_dtypes(self) -> None:
+        code = """
+            import importlib.util
+            find_spec = importlib.util.find_spec
+            def hiding(name, *package):
+                return None if name == "ml_dtypes" else find_spec(name, *package)
+            importlib.util.find_spec = hiding
+            import torch
+            from gymbridge import ConversionError
+            from gymbridge.torch_to_numpy import torch_to_numpy
+            try:
+                torch_to_numpy({"a": torch.ones(2, dtype=torch.bfloat16)})
+            except ConversionError as error:
+                print(error)
+        """
+        assert run_python(code) == (
+            "value['a']: NumPy holds bfloat16 only through the package ml_dtypes, which is not "
+            "installed (torch.Tensor of bfloat16, shape (2,), on cpu); run: pip install ml-dtypes\n"
+        )
+
+
+def test_wrappers_of_another_runtime_say_how_to_be_generated_anew() -> None:
+    with pytest.raises(ImportError) as caught:
+        require_runtime_api(99, "mine")
+    assert caught.value.name == "mine"
+    assert "mine was generated for runtime API 99, and gymbridge " in str(caught.value)
+    assert "run `gymbridge generate`" in str(caught.value)
+
+
+def test_an_environment_s_own_errors_pass_untouched() -> None:
+    class Failing(gym.Wrapper[Array, Array, Array, Array]):
+        @override
+        def step(self, action: Array) -> Array:
+            raise RuntimeError("out of fuel")
+
+    env = NumpyToTorch(Failing(gym.make("CartPole-v1")))
+    env.reset(seed=0)
+    with pytest.raises(RuntimeError, match="out of fuel"):
+        env.step(torch.tensor(1))

@@ -1,0 +1,147 @@
+"""Every shortcut does what DLPack does, and is taken where it is meant to be taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gymbridge_runtime.arrays import ArrayImport
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+
+from tests.libraries.jax import jnp
+from tests.libraries.torch import torch
+from tests.runtime.layouts import expose
+from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical
+
+DTYPES = [
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+]
+SHAPES = [(), (0,), (1,), (5,), (3, 4), (2, 0), (2, 3, 4)]
+BACKENDS = {name: load(f"gymbridge_runtime.backends.{name}:{name.upper()}") for name in LIBRARIES}
+WAYS = {"copy=None": (None, True), "copy=True": (True, True), "actions": (None, False)}
+"""What a user asks for, and whether the environment promises not to touch what it returned."""
+
+
+OUT_OF_MUTABLE = [pair for pair in PAIRS if pair.source.name != "jax"]
+
+
+def by_dlpack(target: str, array: Array) -> Array:
+    """Import with the library's own function: the reference."""
+    if target == "numpy":
+        return np.from_dlpack(array)
+    if target == "torch":
+        from torch.utils.dlpack import from_dlpack
+
+        return from_dlpack(array)
+    # JAX imports no read-only memory, and takes over what it is given
+    return jnp.from_dlpack(np.array(np.from_dlpack(array)))
+
+
+def shares(pair: Pair, way: str) -> bool:
+    """Tell whether the result is meant to be over the memory of the source."""
+    return way == "copy=None" and pair.target.name != "jax" and pair.name != "jax_to_torch"
+
+
+def source_of(pair: Pair, name: str, shape: tuple[int, ...]) -> Array:
+    count = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 7
+    return pair.source.make(np.asarray(count).astype(name))
+
+
+def converted(pair: Pair, way: str, array: Array, where: str) -> Array:
+    copy, promised = WAYS[way]
+    tree = {"a": [array]} if where == "in a tree" else array
+    if way == "actions":
+        result: Array = Converter(BACKENDS[pair.target.name], promised_new=promised)(tree)
+    else:
+        result = pair.convert(tree, copy=copy)
+    return result["a"][0] if where == "in a tree" else result
+
+
+@pytest.mark.parametrize("where", ["alone", "in a tree"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_a_shortcut_does_what_dlpack_does(pair: Pair, name: str, way: str, where: str) -> None:
+    for shape in SHAPES:
+        array = source_of(pair, name, shape)
+        reference = by_dlpack(pair.target.name, array)
+        result = converted(pair, way, array, where)
+        assert type(result) is type(reference)
+        assert result.shape == reference.shape
+        assert identical(pair.target.values(result), pair.target.values(reference)), shape
+        if 0 not in shape:
+            same = pair.target.address(result) == pair.source.address(array)
+            assert same is shares(pair, way), shape
+
+
+@pytest.mark.parametrize("where", ["alone", "in a tree"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("layout", ["aligned to 4 bytes", "between numbers", "Fortran", "strided"])
+@pytest.mark.parametrize("pair", OUT_OF_MUTABLE, ids=repr)
+def test_a_shortcut_keeps_layouts_apart(pair: Pair, layout: str, way: str, where: str) -> None:
+    host = expose(layout, 4096).array
+    array = torch.from_numpy(host) if pair.source.name == "torch" else host
+    before = pair.source.values(array)
+    result = converted(pair, way, array, where)
+    assert identical(pair.target.values(result), before)
+    same = pair.target.address(result) == pair.source.address(array)
+    assert same is shares(pair, way)
+
+
+@pytest.mark.parametrize("where", ["alone", "in a tree"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["bool", "uint8", "int32", "float32"])
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_ordinary_arrays_take_the_shortcut(
+    pair: Pair, name: str, way: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrays = [source_of(pair, name, shape) for shape in SHAPES]
+
+    def long_way(*_: object) -> Host:
+        raise AssertionError(f"{pair} looked at everything about an ordinary array")
+
+    monkeypatch.setattr(ArrayImport, "convert", long_way)
+    for array in arrays:
+        assert pair.target.is_array(converted(pair, way, array, where))
+
+
+def special() -> dict[str, tuple[Pair, Array]]:
+    """Return arrays that look ordinary at first, and are not."""
+    read_only = np.ones(3, np.float32)
+    read_only.flags.writeable = False
+    numpy_to_torch, torch_to_numpy = Pair("numpy", "torch"), Pair("torch", "numpy")
+    numpy_to_jax, torch_to_jax = Pair("numpy", "jax"), Pair("torch", "jax")
+    swapped = np.ones(3, ">f4")
+    conjugate = torch.ones(3, dtype=torch.complex64).conj()
+    grad = torch.ones(3, requires_grad=True)
+    return {
+        "read-only": (numpy_to_torch, read_only),
+        "swapped towards torch": (numpy_to_torch, swapped),
+        "swapped towards jax": (numpy_to_jax, swapped),
+        "conjugate towards numpy": (torch_to_numpy, conjugate),
+        "conjugate towards jax": (torch_to_jax, conjugate),
+        "negative towards numpy": (torch_to_numpy, conjugate.imag),
+        "negative towards jax": (torch_to_jax, conjugate.imag),
+        "grad towards numpy": (torch_to_numpy, grad),
+        "grad towards jax": (torch_to_jax, grad),
+        "bfloat16 towards numpy": (torch_to_numpy, grad.to(torch.bfloat16)),
+        "bfloat16 towards jax": (torch_to_jax, grad.to(torch.bfloat16)),
+    }
+
+
+@pytest.mark.parametrize("where", ["alone", "in a tree"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("which", special())
+def test_special_arrays_leave_the_shortcut_without_a_trace(
+    which: str, way: str, where: str
+) -> None:
+    pair, array = special()[which]
+    values = pair.source.values(array)
+    result = converted(pair, way, array, where)
+    assert pair.target.is_array(result)
+    native = values.astype(values.dtype.newbyteorder("="))
+    assert identical(pair.target.values(result), native)
+    if which == "read-only":
+        result += 1
+        assert array.tolist() == [1, 1, 1]
