@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .arrays import settle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from .contest import Contest
 
@@ -109,7 +109,7 @@ def _time(contest: Contest, column: str, calls: int) -> float:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _no_collection() -> Generator[None]:
     gc.collect()
     gc.disable()
     try:
