@@ -1,0 +1,421 @@
+"""DLPack as libraries really speak it: producers behind the protocol, importers with limits."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+import sys
+import types
+from importlib.machinery import ModuleSpec
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from gymbridge_runtime import ConversionError, CopyRequiredError, known
+from gymbridge_runtime.backends.dlpack import DlpackBackend
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.dlpack import Exporter, LegacyExporter, host_view
+from gymbridge_runtime.known import load
+
+from tests.support import LIBRARIES, PAIRS, Array, Host, Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HOST = (1, 0)
+NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
+
+
+class Producer:
+    """An array that exports the memory of a NumPy array, and keeps what it was asked for."""
+
+    where: object = HOST
+
+    def __init__(self, array: Host) -> None:
+        self.array = array
+        self.asked: list[dict[str, object]] = []
+
+    def __dlpack_device__(self) -> object:
+        return self.where
+
+    def export(self, **keywords: object) -> object:
+        self.asked.append({name: value for name, value in keywords.items() if value is not None})
+        given: dict[str, Array] = {**self.asked[-1]}
+        given.pop("dl_device", None)
+        return self.array.__dlpack__(**given)
+
+
+class Modern(Producer):
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: object = None,
+        dl_device: object = None,
+        copy: object = None,
+    ) -> object:
+        return self.export(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+class AnyKeyword(Producer):
+    def __dlpack__(self, **keywords: object) -> object:
+        return self.export(**keywords)
+
+
+class StreamOnly(Producer):
+    def __dlpack__(self, stream: object = None) -> object:
+        return self.export(stream=stream)
+
+
+class NoKeyword(Producer):
+    def __dlpack__(self) -> object:
+        return self.export()
+
+
+class NoIndex(StreamOnly):
+    where = (1, None)
+
+
+class Pinned(StreamOnly):
+    where = (3, 0)
+
+
+class OnAnotherDevice(Modern):
+    where = (2, 0)
+
+
+class OutOfReach(StreamOnly):
+    where = (2, 0)
+
+
+class Refusing(Producer):
+    def __dlpack__(self, **_: object) -> object:
+        raise BufferError("strided memory is not for export")
+
+
+def without_signature(array: Host) -> Array:
+    """Return a producer whose method is an extension's, which nobody can ask for keywords."""
+    export = ctypes.PYFUNCTYPE(ctypes.py_object)(array.__dlpack__)
+    kind = type("Extension", (), {"__dlpack__": export, "__dlpack_device__": lambda _: HOST})
+    return kind()
+
+
+BEHIND = [Modern, AnyKeyword, StreamOnly, NoKeyword, NoIndex, Pinned, OnAnotherDevice]
+
+
+class TestProducers:
+    @pytest.mark.parametrize("kind", BEHIND, ids=lambda kind: kind.__name__)
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_arrive_however_far_behind_the_protocol_they_are(
+        self, pair: Pair, kind: type[Producer]
+    ) -> None:
+        values = np.arange(6, dtype=np.float32).reshape(2, 3)
+        for copy in (None, True):
+            result = pair.convert({"a": [kind(values)]}, copy=copy)["a"][0]
+            assert pair.target.is_array(result)
+            assert pair.target.values(result).tolist() == values.tolist()
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_arrive_even_without_a_signature(self, pair: Pair) -> None:
+        values = np.arange(3, dtype=np.float32)
+        result = pair.convert([without_signature(values)])[0]
+        assert pair.target.values(result).tolist() == [0, 1, 2]
+
+    @pytest.mark.parametrize(
+        ("kind", "keywords"),
+        [
+            (Modern, {"max_version"}),
+            (AnyKeyword, {"max_version"}),
+            (StreamOnly, set()),
+            (NoKeyword, set()),
+            (OnAnotherDevice, {"max_version", "dl_device"}),
+        ],
+    )
+    def test_are_asked_only_what_they_understand(
+        self, kind: Callable[[Host], Array], keywords: set[str]
+    ) -> None:
+        producer = kind(np.ones(2))
+        assert host_view(producer).array.tolist() == [1, 1]
+        assert [set(asked) for asked in producer.asked] == [keywords]
+
+    def test_are_asked_for_the_version_that_knows_read_only_memory(self) -> None:
+        values = np.ones(2)
+        values.flags.writeable = False
+        producer: Array = Modern(values)
+        view = host_view(producer).array
+        assert producer.asked[0]["max_version"] == (1, 0)
+        assert not view.flags.writeable
+
+    def test_can_be_described_instead_of_asked(self) -> None:
+        producer: Array = AnyKeyword(np.ones(2))
+        assert host_view(producer, frozenset({"stream"})).array.tolist() == [1, 1]
+        assert producer.asked == [{}]
+
+    def test_on_another_device_are_asked_for_a_copy_on_the_host(self) -> None:
+        producer: Array = OnAnotherDevice(np.ones(2))
+        view, owned, copied = host_view(producer)
+        assert view.tolist() == [1, 1]
+        assert producer.asked[0]["dl_device"] == HOST
+        assert copied
+        assert not owned
+        with pytest.raises(CopyRequiredError, match="had to be copied to be seen from the host"):
+            Converter(NUMPY, copy=False)(producer)
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_out_of_reach_are_refused(self, pair: Pair) -> None:
+        with pytest.raises(ConversionError) as caught:
+            pair.convert({"a": OutOfReach(np.ones(2))})
+        assert str(caught.value) == (
+            "value['a']: the array could not be shown in host memory: "
+            "tests.runtime.test_dlpack.OutOfReach does not know dl_device=(1, 0) "
+            "(tests.runtime.test_dlpack.OutOfReach); "
+            "see the cause above, or turn it into an ordinary array first"
+        )
+        assert isinstance(caught.value.__cause__, BufferError)
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_that_refuse_are_quoted(self, pair: Pair) -> None:
+        with pytest.raises(ConversionError, match="strided memory is not for export") as caught:
+            pair.convert([Refusing(np.ones(2))])
+        assert caught.value.path == "value[0]"
+        assert isinstance(caught.value.__cause__, BufferError)
+
+    @pytest.mark.parametrize("keyword", [{"copy": True}, {"copy": False}, {"dl_device": HOST}])
+    def test_never_ignore_a_copy_or_a_device_that_was_asked_for(
+        self, keyword: dict[str, Array]
+    ) -> None:
+        ((name, value),) = keyword.items()
+        behind: Array = StreamOnly(np.ones(2))
+        with pytest.raises(BufferError, match=rf"StreamOnly does not know {name}="):
+            Exporter(behind).__dlpack__(**keyword)
+        modern: Array = Modern(np.ones(2))
+        Exporter(modern).__dlpack__(**keyword)
+        assert [asked.get(name, value) for asked in modern.asked] == [value]
+
+    def test_report_a_device_that_is_one(self) -> None:
+        here: Array = NoIndex(np.ones(2))
+        there: Array = OnAnotherDevice(np.ones(2))
+        assert Exporter(here).__dlpack_device__() == HOST
+        assert Exporter(there).__dlpack_device__() == (2, 0)
+
+    def test_of_before_version_one_are_offered_what_importers_of_then_take(self) -> None:
+        values = np.arange(3.0)
+        exporter: Array = LegacyExporter(values)
+        assert exporter.__dlpack_device__() == HOST
+        assert '"dltensor"' in repr(exporter.__dlpack__())
+        assert np.from_dlpack(Exporter(exporter)).ctypes.data == values.ctypes.data
+
+
+class FakeArray:
+    """An array of a library of which only its description is known."""
+
+    def __init__(self, memory: Host) -> None:
+        self.memory = memory
+
+    def __dlpack__(self, **keywords: Array) -> object:
+        return self.memory.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return HOST
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """A library that keeps what it is given, and imports it with NumPy."""
+    module = types.ModuleType("fake_library")
+    module.__spec__ = ModuleSpec("fake_library", None)
+    given: list[object] = []
+
+    def from_dlpack(producer: Array) -> FakeArray:
+        given.append(producer)
+        return FakeArray(producer if isinstance(producer, np.ndarray) else np.empty(0))
+
+    module.__dict__.update(Array=FakeArray, from_dlpack=from_dlpack, given=given, not_a_type=3)
+    module.__dict__["deep"] = types.SimpleNamespace(take=from_dlpack)
+    monkeypatch.setitem(sys.modules, "fake_library", module)
+    monkeypatch.setattr(FakeArray, "__module__", "fake_library")
+    monkeypatch.setattr(known, "_REGISTERED", dict(known._REGISTERED))
+    return module
+
+
+def described(**facts: Array) -> DlpackBackend:
+    return DlpackBackend(
+        **{
+            "name": "fake",
+            "title": "Fake",
+            "reference": "fake_library:FAKE",
+            "module": "fake_library",
+            "array": "fake_library.Array",
+            **facts,
+        }
+    )
+
+
+def memory_given(backend: DlpackBackend, value: object, **options: Array) -> Host:
+    """Convert, and return the memory that the library was given."""
+    result = Converter(backend, **options)(value)
+    assert isinstance(result, FakeArray)
+    return result.memory
+
+
+LAYOUTS: dict[str, Callable[[], Host]] = {
+    "row-major": lambda: np.arange(24.0).reshape(2, 3, 4),
+    "permuted": lambda: np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1),
+    "strided": lambda: np.arange(24.0).reshape(2, 3, 4)[:, ::2],
+    "negative": lambda: np.arange(24.0).reshape(2, 3, 4)[::-1],
+}
+TAKEN = {
+    "row-major": {"row-major"},
+    "permuted": {"row-major", "permuted"},
+    "any": {"row-major", "permuted", "strided"},
+}
+
+
+@pytest.mark.usefixtures("library")
+class TestALibraryThatIsOnlyDescribed:
+    @pytest.mark.parametrize("layout", LAYOUTS)
+    @pytest.mark.parametrize("strides", TAKEN)
+    def test_is_given_only_the_layouts_it_takes(self, strides: str, layout: str) -> None:
+        source = LAYOUTS[layout]()
+        memory = memory_given(described(strides=strides), source)
+        assert memory.tolist() == source.tolist()
+        shared = memory.ctypes.data == source.ctypes.data
+        assert shared is (layout in TAKEN[strides])
+        assert shared or memory.flags.c_contiguous
+
+    def test_is_given_negative_strides_if_it_takes_them(self) -> None:
+        source = LAYOUTS["negative"]()
+        memory = memory_given(described(negative_strides=True), source)
+        assert memory.ctypes.data == source.ctypes.data
+
+    @pytest.mark.parametrize("offset", [0, 4, 1])
+    def test_is_given_memory_that_is_aligned_as_it_wants(self, offset: int) -> None:
+        raw = np.zeros(256, np.uint8)
+        start = -raw.ctypes.data % 64 + offset
+        source = raw[start : start + 16].view(np.float32)
+        memory = memory_given(described(alignment=64), source)
+        assert memory.ctypes.data % 64 == 0
+        assert (memory.ctypes.data == source.ctypes.data) is (offset == 0)
+        assert memory_given(described(alignment=64), np.float32(1)).ctypes.data % 64 == 0
+
+    @pytest.mark.parametrize("read_only", ["ignored", "kept", "refused"])
+    def test_gets_no_read_only_memory_that_it_would_write_into(self, read_only: str) -> None:
+        source = np.ones(2)
+        source.flags.writeable = False
+        memory = memory_given(described(read_only=read_only), source)
+        assert (memory is source) is (read_only == "kept")
+        assert memory.flags.writeable is (read_only != "kept")
+        assert memory_given(described(read_only=read_only), np.ones(2)).flags.writeable
+
+    def test_that_has_immutable_arrays_gets_and_gives_no_memory_that_is_written(self) -> None:
+        backend = described(mutable=False)
+        source = np.ones(2)
+        array = Converter(backend)(source)
+        assert isinstance(array, FakeArray)
+        assert array.memory is not source
+        view = Converter(NUMPY)(array)
+        assert isinstance(view, np.ndarray)
+        assert view.ctypes.data == array.memory.ctypes.data
+        assert not view.flags.writeable
+        with pytest.raises(CopyRequiredError, match="Fake arrays never change"):
+            Converter(backend, copy=False)(source)
+
+    def test_that_copies_whatever_it_imports_is_spared_a_copy_before(self) -> None:
+        backend = described(copies_in=True)
+        source = np.ones(2)
+        assert memory_given(backend, source, copy=True) is source
+        with pytest.raises(CopyRequiredError, match="Fake copies whatever it imports"):
+            Converter(backend, copy=False)(source)
+
+    def test_may_have_no_arrays_without_dimensions_or_with_many(self) -> None:
+        backend = described(zero_d=False, max_ndim=4)
+        assert memory_given(backend, np.ones((1, 1, 1, 1))).ndim == 4
+        for value, ndim in ((np.ones(()), 0), (3, 0), (np.ones((1,) * 5), 5)):
+            with pytest.raises(ConversionError) as caught:
+                Converter(backend)({"a": value})
+            assert caught.value.problem == (
+                f"Fake has arrays of 1 to 4 dimensions, this one has {ndim}"
+            )
+            assert caught.value.advice == "reshape it first"
+            assert caught.value.__cause__ is None
+
+    def test_may_lack_dtypes(self) -> None:
+        backend = described(dtypes=("float32",))
+        assert memory_given(backend, np.ones(2, np.float32)).dtype == np.float32
+        with pytest.raises(ConversionError, match=r"value\[0\]: Fake has no dtype for float64"):
+            Converter(backend)([np.ones(2)])
+        assert memory_given(backend, np.ones(2), float_dtype="float32").dtype == np.float32
+
+    def test_may_import_elsewhere(self, library: types.ModuleType) -> None:
+        memory_given(described(importer="fake_library.deep.take"), np.ones(2))
+        assert len(library.given) == 1
+
+    def test_may_take_capsules_of_the_old_kind_only(self, library: types.ModuleType) -> None:
+        for takes, version in (("object", "legacy"), ("capsule", "legacy"), ("capsule", "1.0")):
+            Converter(described(importer_takes=takes, import_version=version))(np.ones(2))
+            given = library.given.pop()
+            if takes == "object":
+                assert isinstance(given, LegacyExporter)
+            else:
+                assert "dltensor" in repr(given)
+
+    def test_is_asked_only_for_the_keywords_that_its_description_names(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[dict[str, object]] = []
+
+        def export(self: FakeArray, **keywords: object) -> object:
+            asked.append(keywords)
+            return self.memory.__dlpack__()
+
+        monkeypatch.setattr(FakeArray, "__dlpack__", export)
+        described(export_keywords=("stream",))
+        assert np.asarray(Converter(NUMPY)(FakeArray(np.ones(2)))).tolist() == [1, 1]
+        assert asked == [{}]
+
+    def test_says_of_a_failure_what_the_library_said(self, library: types.ModuleType) -> None:
+        def fail(_: object) -> object:
+            raise OverflowError("too much")
+
+        library.__dict__["from_dlpack"] = fail
+        with pytest.raises(ConversionError, match="Fake could not make the array: too much") as it:
+            Converter(described())({"a": np.ones(2)})
+        assert isinstance(it.value.__cause__, OverflowError)
+
+    def test_has_to_name_a_type(self) -> None:
+        backend = described(array="fake_library.not_a_type")
+        with pytest.raises(TypeError, match="not_a_type is 3 and no type; correct `array` in the"):
+            backend.is_array(FakeArray)
+
+    def test_copies_its_own_arrays_when_asked_to(self) -> None:
+        backend = described()
+        own = FakeArray(np.ones(2))
+        assert Converter(backend)(own) is own
+        copy = Converter(backend, copy=True)(own)
+        assert isinstance(copy, FakeArray)
+        assert copy.memory.tolist() == [1, 1]
+        assert copy.memory.ctypes.data != own.memory.ctypes.data
+
+    def test_shares_with_every_other_library(self) -> None:
+        described()
+        own = FakeArray(np.arange(3, dtype=np.float32))
+        for name, library in LIBRARIES.items():
+            target = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
+            result = Converter(target)([own])
+            assert isinstance(result, list)
+            assert library.values(result[0]).tolist() == [0, 1, 2]
+            shared = library.address(result[0]) == own.memory.ctypes.data
+            assert shared is (name != "jax")
+
+    def test_is_pickled_by_its_name(self, library: types.ModuleType) -> None:
+        backend = described()
+        library.__dict__["FAKE"] = backend
+        assert pickle.loads(pickle.dumps(backend)) is backend
+        assert repr(backend) == "<backend fake>"
+
+
+def test_the_shipped_backends_are_pickled_by_their_names() -> None:
+    for name in LIBRARIES:
+        backend = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
+        assert pickle.loads(pickle.dumps(backend)) is backend
+        assert repr(backend) == f"<backend {name}>"
