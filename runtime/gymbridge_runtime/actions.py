@@ -41,10 +41,10 @@ class ActionRules:
     """
 
     def __init__(self, agent: AnyBackend, imports: ArrayImport, plain: ActionRule) -> None:
-        self._agent = agent
-        self._imports = imports
-        self._plain = plain
-        self._views = Views()
+        self._agent: AnyBackend = agent
+        self._imports: ArrayImport = imports
+        self._plain: ActionRule = plain
+        self._views: Views = Views()
 
     def of(self, space: AnySpace, name: str = "") -> ActionRule:
         """Return the rule of ``space``; a class of a user's own has none but the plain one.

@@ -64,7 +64,7 @@ class ArrayConversion(VectorBridge[AnyType, AnyType, AnyType, AnyType, AnyType])
                 copies, False never does and raises `CopyRequiredError` where it would have to.
             float_dtype: What floating observations are cast to; infos keep theirs.
         """
-        self._names = namespace_name(env_xp), namespace_name(target_xp)
+        self._names: tuple[str, str] = namespace_name(env_xp), namespace_name(target_xp)
         super().__init__(
             env,
             backend_for(env_xp),

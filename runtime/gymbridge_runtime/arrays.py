@@ -45,13 +45,13 @@ class ArrayImport:
         *,
         bounded: bool,
     ) -> None:
-        self.target = target
-        self.device = device
-        self.ownership = ownership
-        self.float_dtype = float_dtype
-        self._bounded = bounded
-        self.copies = ownership in {Ownership.SNAPSHOT, Ownership.ALWAYS_COPY}
-        self._never = ownership is Ownership.NEVER_COPY
+        self.target: AnyBackend = target
+        self.device: object = device
+        self.ownership: Ownership = ownership
+        self.float_dtype: AnyDType | None = float_dtype
+        self._bounded: bool = bounded
+        self.copies: bool = ownership in {Ownership.SNAPSHOT, Ownership.ALWAYS_COPY}
+        self._never: bool = ownership is Ownership.NEVER_COPY
         self._over = target.plain_import()
         self._fresh_dtypes = frozenset() if target.batches or float_dtype else target.plain_dtypes
 

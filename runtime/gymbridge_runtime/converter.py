@@ -54,8 +54,8 @@ class Converter:
         arrays_only: bool = False,
         root: str = "value",
     ) -> None:
-        self.target = target
-        self.device = target.parse_device(device)
+        self.target: AnyBackend = target
+        self.device: object = target.parse_device(device)
         self._options = {
             "copy": copy,
             "float_dtype": float_dtype,
@@ -64,18 +64,18 @@ class Converter:
             "arrays_only": arrays_only,
             "root": root,
         }
-        self._root = root
-        self._batches = target.batches
-        self._arrays_only = arrays_only
-        self.imports = ArrayImport(
+        self._root: str = root
+        self._batches: bool = target.batches
+        self._arrays_only: bool = arrays_only
+        self.imports: ArrayImport = ArrayImport(
             target,
             self.device,
             Ownership.of(copy, promised_new=promised_new),
             None if float_dtype is None else target.dtype(float_dtype),
             bounded=bounded,
         )
-        self._rules = Rules(self._leaf_rule)
-        self._objects = self._rules.within(OBJECT_ARRAY)
+        self._rules: Rules = Rules(self._leaf_rule)
+        self._objects: Rule = self._rules.within(OBJECT_ARRAY)
 
     def __call__(self, value: object) -> object:
         """Return the counterpart of ``value``.
@@ -209,8 +209,8 @@ class Conversions(dict["bool | None", Convert]):
 
     def __init__(self, source: AnyBackend, target: AnyBackend) -> None:
         super().__init__()
-        self._source = source
-        self._target = target
+        self._source: AnyBackend = source
+        self._target: AnyBackend = target
 
     def __missing__(self, copy: bool | None) -> Convert:
         convert = Converter(self._target, copy=copy).behind_shortcut(self._source)

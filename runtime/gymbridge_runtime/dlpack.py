@@ -41,8 +41,10 @@ class Exporter:
     """
 
     def __init__(self, producer: Producer, keywords: frozenset[str] | None = None) -> None:
-        self._producer = producer
-        self._keywords = _keywords_of(type(producer)) if keywords is None else keywords
+        self._producer: Producer = producer
+        self._keywords: frozenset[str] = (
+            _keywords_of(type(producer)) if keywords is None else keywords
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind, index = self._producer.__dlpack_device__()
@@ -101,7 +103,7 @@ class LegacyExporter:
     """NumPy memory for importers that know the protocol of before version 1 only."""
 
     def __init__(self, view: AnyArray) -> None:
-        self._view = view
+        self._view: AnyArray = view
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0

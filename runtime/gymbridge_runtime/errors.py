@@ -26,6 +26,8 @@ class ConversionError(TypeError):
         self.subject: str = subject
         self.path: str = path
 
+    args: tuple[str, str, str, str]
+
     def below(self, step: str) -> None:
         """Note on the way up that the value sits below ``step``: ``['goal']``, ``obs``."""
         self.path = step + self.path

@@ -30,8 +30,8 @@ class Scalars(dict[type[object], Callable[[object], object]]):
     ) -> None:
         super().__init__()
         self._python = python
-        self._tree = tree
-        self._views = Views()
+        self._tree: Callable[[object], object] = tree
+        self._views: Views = Views()
 
     def __call__(self, value: object) -> object:
         """Return ``value`` as a Python number, or its counterpart if it is none."""

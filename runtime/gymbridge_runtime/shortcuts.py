@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gymbridge_runtime.backend import REFUSALS, ConvertFour
-from gymbridge_runtime.dtypes import is_floating
+from gymbridge_runtime.dtypes import AnyDType, is_floating
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.slots import Slot
 
@@ -33,23 +33,23 @@ class Shortcuts:
 
     def __init__(self, imports: ArrayImport, source: AnyBackend) -> None:
         target = imports.target
-        self._imports = imports
-        self._source = source
+        self._imports: ArrayImport = imports
+        self._source: AnyBackend = source
         self._kind: AnyType = source.plain_kind()
         self._view_of = source.plain_view
         self._over = target.plain_import()
-        self._casts = imports.float_dtype is not None
-        self._dtypes = frozenset(
+        self._casts: bool = imports.float_dtype is not None
+        self._dtypes: frozenset[AnyDType] = frozenset(
             dtype
             for dtype in target.plain_dtypes
             if imports.float_dtype is None or not is_floating(dtype)
         )
-        self._shares = (
+        self._shares: bool = (
             imports.ownership is Ownership.WHERE_SAFE
             and target.mutable
             and (source.mutable or target.keeps_read_only)
         )
-        self._exist = (
+        self._exist: bool = (
             self._kind is not None
             and source is not target
             and bool(self._dtypes)

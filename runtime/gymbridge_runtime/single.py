@@ -11,6 +11,7 @@ from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.types import Info
 
 __all__ = ["SingleBridge"]
 
@@ -45,7 +46,7 @@ class SingleBridge(
         self._record(_disable_deepcopy=True, **self._given(settings))
         # Gymnasium declares ``Wrapper.env`` with the type parameters of the wrapper
         super().__init__(cast("gym.Env[WrapperObsType, WrapperActType]", env))
-        self.metadata = settings.metadata(env.metadata)
+        self.metadata: Info = settings.metadata(env.metadata)
         self._traffic: SingleTraffic[WrapperObsType, WrapperActType, WrapperActType] = (
             SingleTraffic(env, settings)
         )

@@ -17,10 +17,10 @@ __all__ = ["Slot", "fill"]
 class Slot:
     """Stands for the array at an index of what is imported together."""
 
-    __slots__ = ("index",)
+    __slots__: tuple[str, ...] = ("index",)
 
     def __init__(self, index: int) -> None:
-        self.index = index
+        self.index: int = index
 
 
 def fill(tree: object, arrays: Bag) -> object:

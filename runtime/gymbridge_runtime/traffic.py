@@ -100,13 +100,13 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, StepT]):
         settings: What the wrapper was told.
     """
 
-    _promised_new = True
+    _promised_new: bool = True
     """Whether the environment promises not to reuse what it returned; Gymnasium's do."""
 
     def __init__(self, env: _Environment, settings: Settings) -> None:
-        self._env = env
-        self._settings = settings
-        self.device = settings.target.parse_device(settings.device)
+        self._env: _Environment = env
+        self._settings: Settings = settings
+        self.device: object = settings.target.parse_device(settings.device)
 
     @cached_property
     def act(self) -> Callable[[ActT], EnvActT]:
@@ -213,7 +213,7 @@ class VectorTraffic(
 
     def __init__(self, env: _Environment, settings: Settings, *, reuses_buffers: bool) -> None:
         super().__init__(env, settings)
-        self._promised_new = not reuses_buffers
+        self._promised_new: bool = not reuses_buffers
 
     @override
     def _arrival(self) -> Arrive:

@@ -40,7 +40,7 @@ class Rules(dict[type[object], Rule]):
 
     def __init__(self, leaf_rule: Callable[[type[object]], Rule | None]) -> None:
         super().__init__({dict: self._dict, list: self._list, tuple: self._tuple})
-        self._leaf_rule = leaf_rule
+        self._leaf_rule: Callable[[type[object]], Rule | None] = leaf_rule
 
     def __missing__(self, kind: type[object]) -> Rule:
         rule = self._leaf_rule(kind)
@@ -156,11 +156,11 @@ class _Level:
     """A container on the way down, and how far its children are converted."""
 
     def __init__(self, container: AnyContainer, value: object, bag: Bag | None) -> None:
-        self.container = container
-        self.value = value
-        self.bag = bag if container.takes_anything(type(value)) else None
-        self.items = container.items(value)
-        self.next = 0
+        self.container: AnyContainer = container
+        self.value: object = value
+        self.bag: Bag | None = bag if container.takes_anything(type(value)) else None
+        self.items: list[tuple[object, object]] = container.items(value)
+        self.next: int = 0
         self.children: list[object] = []
 
     def step(self) -> str:

@@ -12,7 +12,7 @@ from gymnasium.vector.vector_env import ArrayType
 
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.types import AnySpace
+    from gymbridge_runtime.types import AnySpace, Info
     from gymnasium.spaces import Space
     from typing_extensions import override
 
@@ -47,7 +47,7 @@ class VectorBridge(
         )
         self._record(_disable_deepcopy=True, **self._given(settings))
         super().__init__(env)
-        self.metadata = settings.metadata(env.metadata)
+        self.metadata: Info = settings.metadata(env.metadata)
         self._traffic: VectorTraffic[WrapperObsType, WrapperActType, ActType, ArrayType] = (
             VectorTraffic(env, settings, reuses_buffers=_reuses_buffers(env))
         )

@@ -75,26 +75,28 @@ class DlpackBackend(Backend[AnyType, AnyType]):
         max_ndim: int = 64,
         dtypes: tuple[str, ...] = _STANDARD,
     ) -> None:
-        self.name = name
-        self.title = title
-        self.reference = reference
-        self.roots = frozenset({module.partition(".")[0]})
-        self.mutable = mutable
-        self.keeps_read_only = read_only == "kept"
-        self.copies_in = copies_in
-        self._module = module
-        self._array = array
-        self._importer = importer or f"{module}.from_dlpack"
-        self._takes_capsule = importer_takes == "capsule"
-        self._legacy = import_version == "legacy"
-        self._keywords = None if export_keywords is None else frozenset(export_keywords)
-        self._refuses_read_only = read_only == "refused"
-        self._strides = strides
-        self._negative_strides = negative_strides
-        self._alignment = alignment
-        self._min_ndim = 0 if zero_d else 1
-        self._max_ndim = max_ndim
-        self._dtypes = frozenset(dtypes)
+        self.name: str = name
+        self.title: str = title
+        self.reference: str = reference
+        self.roots: frozenset[str] = frozenset({module.partition(".")[0]})
+        self.mutable: bool = mutable
+        self.keeps_read_only: bool = read_only == "kept"
+        self.copies_in: bool = copies_in
+        self._module: str = module
+        self._array: str = array
+        self._importer: str = importer or f"{module}.from_dlpack"
+        self._takes_capsule: bool = importer_takes == "capsule"
+        self._legacy: bool = import_version == "legacy"
+        self._keywords: frozenset[str] | None = (
+            None if export_keywords is None else frozenset(export_keywords)
+        )
+        self._refuses_read_only: bool = read_only == "refused"
+        self._strides: Literal["any", "permuted", "row-major"] = strides
+        self._negative_strides: bool = negative_strides
+        self._alignment: int = alignment
+        self._min_ndim: int = 0 if zero_d else 1
+        self._max_ndim: int = max_ndim
+        self._dtypes: frozenset[str] = frozenset(dtypes)
         register(self)
 
     @cached_property

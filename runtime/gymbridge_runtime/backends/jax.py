@@ -51,14 +51,14 @@ _ALIGNMENT: Final = 64
 class JaxBackend(Backend[jax.Array, _Placement]):
     """JAX's concrete arrays. Every import is a snapshot, because JAX arrays never change."""
 
-    name = "jax"
-    title = "JAX"
-    reference = "gymbridge_runtime.backends.jax:JAX"
-    roots = frozenset({"jax", "jaxlib"})
-    mutable = False
-    batches = True
-    narrowing = ("with x64 off", "set jax_enable_x64 or cast it")
-    plain_dtypes = _PLAIN
+    name: str = "jax"
+    title: str = "JAX"
+    reference: str = "gymbridge_runtime.backends.jax:JAX"
+    roots: frozenset[str] = frozenset({"jax", "jaxlib"})
+    mutable: bool = False
+    batches: bool = True
+    narrowing: tuple[str, str] = ("with x64 off", "set jax_enable_x64 or cast it")
+    plain_dtypes: frozenset[AnyDType] = _PLAIN
 
     @override
     def plain_kind(self) -> type[object] | None:

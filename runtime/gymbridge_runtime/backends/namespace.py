@@ -37,18 +37,19 @@ class NamespaceBackend(Backend[Any, Any]):
     """
 
     def __init__(self, name: str) -> None:
-        self.name = self.title = name
-        self.reference = f"the array API namespace {name}"
-        self.roots = frozenset({name.partition(".")[0]})
+        self.name: str = name
+        self.title: str = name
+        self.reference: str = f"the array API namespace {name}"
+        self.roots: frozenset[str] = frozenset({name.partition(".")[0]})
         self._namespace: Any = module_name_to_namespace(name)
         empty: object = self._namespace.zeros(0)
-        self._array_type = type(empty)
-        self._imports_dlpack = (
+        self._array_type: type[object] = type(empty)
+        self._imports_dlpack: bool = (
             hasattr(self._namespace, "from_dlpack")
             and isinstance(empty, Producer)
             and is_host_memory(empty)
         )
-        self.copies_in = not self._imports_dlpack
+        self.copies_in: bool = not self._imports_dlpack
         register(self)
 
     @staticmethod

@@ -18,14 +18,14 @@ __all__ = ["NUMPY", "NumpyBackend"]
 class NumpyBackend(Backend[HostArray, None]):
     """NumPy: mutable arrays in host memory, read-only where a flag says so."""
 
-    name = "numpy"
-    title = "NumPy"
-    reference = "gymbridge_runtime.backends.numpy:NUMPY"
-    roots = frozenset({"numpy"})
-    keeps_read_only = True
-    host_scalars = True
-    plain_dtypes = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
-    host_arrays = True
+    name: str = "numpy"
+    title: str = "NumPy"
+    reference: str = "gymbridge_runtime.backends.numpy:NUMPY"
+    roots: frozenset[str] = frozenset({"numpy"})
+    keeps_read_only: bool = True
+    host_scalars: bool = True
+    plain_dtypes: frozenset[AnyDType] = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
+    host_arrays: bool = True
 
     @override
     def plain_kind(self) -> type[object] | None:

@@ -53,12 +53,14 @@ _NAMES: Final = frozenset(_DTYPES.values()) | frozenset(_EXTENDED)
 class TorchBackend(Backend[torch.Tensor, torch.device]):
     """PyTorch's strided tensors; sparse, nested, quantized and fake ones are refused."""
 
-    name = "torch"
-    title = "PyTorch"
-    reference = "gymbridge_runtime.backends.torch:TORCH"
-    roots = frozenset({"torch"})
+    name: str = "torch"
+    title: str = "PyTorch"
+    reference: str = "gymbridge_runtime.backends.torch:TORCH"
+    roots: frozenset[str] = frozenset({"torch"})
     # C has two types of 64 unsigned bits, which are equal, and PyTorch refuses one of them
-    plain_dtypes = frozenset(np.dtype(name) for name in _DTYPES.values() if name != "uint64")
+    plain_dtypes: frozenset[AnyDType] = frozenset(
+        np.dtype(name) for name in _DTYPES.values() if name != "uint64"
+    )
 
     @override
     def plain_kind(self) -> type[object] | None:
