@@ -1,0 +1,234 @@
+"""Nothing is kept: no source, no result, no type, and of shapes only what is bounded."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from dataclasses import make_dataclass
+
+import numpy as np
+import pytest
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+from gymnasium import spaces
+
+from gymbridge import NumpyToJax, NumpyToTorch
+from tests.libraries.jax import jax
+from tests.libraries.torch import torch
+from tests.runtime.replay import Replay
+from tests.support import Array, Host, Pair, identical, run_python
+
+STEADY = 2000
+"""Conversions of each kind: what one of them leaves behind would show."""
+
+
+class TestNothingIsKeptAlive:
+    @pytest.mark.parametrize("copy", [None, True])
+    def test_when_the_result_is_gone(self, pair: Pair, copy: bool | None) -> None:
+        for where in ("alone", "in a tree"):
+            source = pair.source.make(np.ones(1000, np.float32))
+            tree = source if where == "alone" else {"a": [source]}
+            result = pair.convert(tree, copy=copy)
+            gone = weakref.ref(source)
+            del source, tree, result
+            gc.collect()
+            assert gone() is None, where
+
+    def test_of_the_source_where_the_result_has_memory_of_its_own(self, pair: Pair) -> None:
+        source = pair.source.make(np.ones(1000, np.float32))
+        result = pair.convert(source, copy=True)
+        gone = weakref.ref(source)
+        del source
+        gc.collect()
+        assert gone() is None
+        assert pair.target.values(result).sum() == 1000
+
+    def test_when_a_conversion_fails(self) -> None:
+        source = np.array([2**40])
+        gone = weakref.ref(source)
+        with pytest.raises(TypeError, match="cannot hold"):
+            Pair("numpy", "jax").convert({"a": [np.ones(2), source]})
+        del source
+        gc.collect()
+        assert gone() is None
+
+    def test_of_types_that_were_met(self) -> None:
+        convert = Converter(load("gymbridge_runtime.backends.torch:TORCH"))
+        kind = make_dataclass("First", ["position"])
+        convert(kind(np.ones(1)))
+        gone = weakref.ref(kind)
+        del kind
+        for i in range(1100):
+            convert(make_dataclass(f"Other{i}", ["position"])(np.ones(1)))
+        gc.collect()
+        assert gone() is None
+
+
+class TestMemoryIsFlat:
+    def test_over_many_conversions(self, pair: Pair) -> None:
+        array = pair.source.make(np.ones((3, 4), np.float32))
+        tree = {"obs": array, "list": [array, 1, 2.0, None, "text"], "deep": {"a": {"b": array}}}
+
+        def convert() -> None:
+            for _ in range(STEADY):
+                pair.convert(tree)
+                pair.convert(array)
+                pair.convert(array, copy=True)
+
+        convert()
+        gc.collect()
+        before = sys.getallocatedblocks()
+        convert()
+        gc.collect()
+        assert sys.getallocatedblocks() - before < STEADY / 10
+
+    @pytest.mark.parametrize("bridge", [NumpyToTorch, NumpyToJax])
+    def test_over_many_steps(self, bridge: Array) -> None:
+        space = spaces.Box(-1, 1, (4,), np.float32)
+        env = bridge(Replay(space, np.ones(4, np.float32), {"a": np.ones(2), "t": 0.5}, space))
+        inner = env.unwrapped
+        action = env.sample_action()
+
+        def step() -> None:
+            for _ in range(STEADY):
+                env.step(action)
+            inner.actions.clear()
+
+        step()
+        gc.collect()
+        before = sys.getallocatedblocks()
+        step()
+        gc.collect()
+        assert sys.getallocatedblocks() - before < STEADY / 10
+
+
+COUNTING = """
+import gc, resource
+import jax, numpy as np
+from tests.support import Pair
+compiles = 0
+def count(event, duration, **_):
+    global compiles
+    compiles += event == "/jax/core/compile/backend_compile_duration"
+jax.monitoring.register_event_duration_secs_listener(count)
+jax.jit(lambda x: x + 1)(np.ones(3))
+assert compiles == 1, "JAX says when it compiles"
+compiles = 0
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize()
+pair = Pair("numpy", "jax")
+"""
+
+
+class TestShapesThatNeverComeAgain:
+    def test_cost_no_compilation_and_no_memory(self) -> None:
+        code = """
+def convert(shapes):
+    for n in shapes:
+        pair.convert({"a": np.ones(n, "f4"), "b": [np.ones((2, n), "i4"), 1]})
+        pair.convert(np.ones((n, 1), "f4"))
+convert(range(1, 500))
+before = resident()
+convert(range(500, 3500))
+print(compiles, (resident() - before) >> 20)
+"""
+        compiles, megabytes = map(int, run_python(COUNTING + code).split())
+        assert compiles == 0
+        assert megabytes < 64  # 3,000 compiled shapes take more than 1,000
+
+    def test_are_compiled_for_a_bounded_number_of_shapes_that_do(self) -> None:
+        code = """
+for n in range(1, 200):
+    for _ in range(20):
+        pair.convert(np.ones(n, "f4"))
+print(compiles)
+"""
+        assert 0 < int(run_python(COUNTING + code)) <= 64
+
+
+class TestShapesThatComeAgain:
+    """Arrays that travel together, compiled or not, arrive bit for bit."""
+
+    NAMES = (
+        *("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32"),
+        *("float16", "float32", "complex64"),
+    )
+
+    @pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 5), (2000,)])
+    def test_of_every_dtype_at_once(self, shape: tuple[int, ...]) -> None:
+        generator = np.random.default_rng(0)
+        size = int(np.prod(shape))
+        for turn in range(40):
+            values: list[Host] = [
+                np.frombuffer(
+                    generator.bytes(size * np.dtype(name).itemsize), np.dtype(name)
+                ).reshape(shape)
+                if name != "bool"
+                else generator.integers(0, 2, shape).astype(bool).reshape(shape)
+                for name in self.NAMES
+            ]
+            result = Pair("numpy", "jax").convert(values)
+            for value, array in zip(values, result, strict=True):
+                assert array.dtype == value.dtype
+                assert identical(np.array(array), value), (turn, value.dtype)
+
+    def test_of_extreme_values(self) -> None:
+        floats = [np.nan, -np.nan, np.inf, -np.inf, -0.0, 1e-45, -1e-45, 1e-38, 3.4e38, 0.1]
+        for turn in range(40):
+            values = {
+                "float32": np.array(floats, np.float32),
+                "more": np.array(floats[::-1], np.float32),
+                "int16": np.array([-(2**15), 2**15 - 1] * 5, np.int16),
+                "uint16": np.array([0, 2**16 - 1] * 5, np.uint16),
+                "int8": np.array([-128, 127] * 5, np.int8),
+                "int32": np.array([-(2**31), 2**31 - 1] * 5, np.int32),
+                "bool": np.array([True, False] * 5),
+            }
+            result = Pair("numpy", "jax").convert(values)
+            for name, value in values.items():
+                assert identical(np.array(result[name]), value), (turn, name)
+
+    def test_under_every_setting_of_jax(self) -> None:
+        values: list[Host] = [np.arange(3, dtype=np.float32), np.arange(3, dtype=np.int16)]
+        convert = Pair("numpy", "jax").convert
+        for _ in range(40):
+            convert(values)
+        for setting in (
+            jax.disable_jit(),
+            jax.transfer_guard("disallow"),
+            jax.enable_x64(True),
+            jax.default_device(jax.devices()[0]),
+            jax.numpy_dtype_promotion("strict"),
+            jax.debug_nans(True),
+        ):
+            with setting:
+                convert(values)
+                result = convert(values)
+            for value, array in zip(values, result, strict=True):
+                assert isinstance(array, jax.Array)
+                assert identical(np.array(array), value)
+
+    def test_while_jax_is_tracing(self) -> None:
+        values: list[Host] = [np.full(3, 2, np.float32), np.full(3, 3, np.int8)]
+
+        def traced(x: Array) -> Array:
+            floats, integers = Pair("numpy", "jax").convert(values)
+            return x + floats.sum() + integers.sum()
+
+        for shape in range(1, 40):
+            assert jax.jit(traced)(np.ones(shape)).tolist() == [16] * shape
+        for value, array in zip(values, Pair("numpy", "jax").convert(values), strict=True):
+            assert identical(np.array(array), value)
+
+
+def test_a_tensor_is_not_kept_by_the_history_it_had() -> None:
+    weight = torch.ones(1000, requires_grad=True)
+    array = Pair("torch", "numpy").convert(weight * 2)
+    gone = weakref.ref(weight)
+    del weight
+    gc.collect()
+    assert gone() is None
+    assert array.sum() == 2000
