@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from typing_extensions import override
 
@@ -41,7 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except GeneratorError as error:
         return _fail(str(error))
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}")
+        return _fail(f"{_file_of(error)}: {error.strerror}")
+
+
+def _file_of(error: OSError) -> object:
+    return cast("object", error.filename)
 
 
 def _fail(message: str) -> int:
@@ -55,24 +59,28 @@ def _parser() -> argparse.ArgumentParser:
         description="Write typed Gymnasium wrappers between array libraries from a spec.",
         epilog="Options left out are read from [tool.gymbridge] of the nearest pyproject.toml.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    _ = parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="command", required=True
     )
 
     spec, out = argparse.ArgumentParser(add_help=False), argparse.ArgumentParser(add_help=False)
-    spec.add_argument("--spec", type=Path, metavar="FILE", help="the spec (default: gymbridge's)")
-    out.add_argument("--out", type=Path, metavar="DIR", help="the package that wrappers go in")
+    _ = spec.add_argument(
+        "--spec", type=Path, metavar="FILE", help="the spec (default: gymbridge's)"
+    )
+    _ = out.add_argument("--out", type=Path, metavar="DIR", help="the package that wrappers go in")
 
     def command(name: str, text: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=text, description=text, parents=parents)
 
     generate = command("generate", "write the wrappers of a spec", spec, out)
-    generate.add_argument("--force", action="store_true", help="give up what was edited by hand")
-    command("check", "tell what differs from the spec, and how", spec, out)
-    command("list", "show the wrappers of a spec", spec)
+    _ = generate.add_argument(
+        "--force", action="store_true", help="give up what was edited by hand"
+    )
+    _ = command("check", "tell what differs from the spec, and how", spec, out)
+    _ = command("list", "show the wrappers of a spec", spec)
     schema = command("schema", "print the JSON Schema of specs")
-    schema.add_argument("--out", type=Path, metavar="FILE", help="write it to a file")
+    _ = schema.add_argument("--out", type=Path, metavar="FILE", help="write it to a file")
     return parser
 
 

@@ -94,7 +94,7 @@ def write_schema(out: Path | None) -> int:
     if out is None:
         print(schema(), end="")
     else:
-        out.write_text(schema(), encoding="utf-8", newline="\n")
+        _ = out.write_text(schema(), encoding="utf-8", newline="\n")
     return 0
 
 

@@ -34,7 +34,7 @@ def check_backends(own: Mapping[int, Backend], inherited: Mapping[str, Backend])
                 yield (
                     (*path, key),
                     f"the class names of {backend.name!r} and {other.name!r} would be the same but "
-                    f"for case, {prefix!r} and {naming.part(other)!r}; give another class_name",
+                    + f"for case, {prefix!r} and {naming.part(other)!r}; give another class_name",
                 )
         before.append(backend)
 
@@ -42,7 +42,7 @@ def check_backends(own: Mapping[int, Backend], inherited: Mapping[str, Backend])
 def _check_alone(backend: Backend) -> Iterator[tuple[str, str]]:
     if not backend.class_name:
         try:
-            words.class_name(naming.part(backend))
+            _ = words.class_name(naming.part(backend))
         except ValueError as error:
             yield "name", f"gives no class name: {error}; or give a class_name"
     if not backend.array.startswith(f"{backend.module}."):
@@ -134,7 +134,7 @@ def check_output(pairs: Sequence[tuple[Backend, Backend]]) -> Findings:
         yield (
             ("matrix",),
             'makes no wrapper; in a spec that extends others "all" means pairs with a backend of '
-            "its own: add one, or name the pairs",
+            + "its own: add one, or name the pairs",
         )
     seen: dict[str, tuple[Backend, Backend]] = {}
     for source, target in pairs:
@@ -143,7 +143,7 @@ def check_output(pairs: Sequence[tuple[Backend, Backend]]) -> Findings:
             yield (
                 ("matrix", "pairs"),
                 f"{source.name!r} and {target.name!r} both define {name!r}; give one another "
-                "class_name",
+                + "class_name",
             )
         for name in (naming.forward(source, target), naming.wrapper(source, target)):
             # a file system may take names for the same that differ by case
@@ -152,5 +152,5 @@ def check_output(pairs: Sequence[tuple[Backend, Backend]]) -> Findings:
                 yield (
                     ("matrix", "pairs"),
                     f"[{first[0].name!r}, {first[1].name!r}] and [{source.name!r}, "
-                    f"{target.name!r}] would both be {name!r}; rename a backend",
+                    + f"{target.name!r}] would both be {name!r}; rename a backend",
                 )

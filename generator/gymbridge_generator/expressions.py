@@ -38,7 +38,7 @@ def type_expression(text: str) -> str:
             return spelled
     raise ValueError(
         f"{text!r} is not a type expression; use names, dots, subscripts and |, "
-        "as in torch.Tensor | list[int]"
+        + "as in torch.Tensor | list[int]"
     )
 
 
@@ -82,5 +82,5 @@ def import_statement(text: str) -> str:
         case _:
             raise ValueError(
                 f"{text!r} is not the import of one name; write it as in "
-                "import numpy as np, or from jax import Array"
+                + "import numpy as np, or from jax import Array"
             )

@@ -48,7 +48,7 @@ def compare(files: Mapping[str, str], out: Path) -> list[Difference]:
     """Return how ``out`` differs from ``files``, in the order of their paths."""
     there = {path: _read(out / path) for path in files if (out / path).exists()}
     for path in _generated(out):
-        there.setdefault(path, _read(out / path))
+        _ = there.setdefault(path, _read(out / path))
     differences = [
         Difference(path, _state(path, there.get(path), files), there.get(path, ""), wanted)
         for path, wanted in (dict.fromkeys(there, "") | dict(files)).items()
@@ -120,9 +120,9 @@ def _replace(path: Path, text: str) -> None:
     temporary = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            _ = file.write(text)
         temporary.chmod(0o644)  # mkstemp keeps others from reading
-        temporary.replace(path)
+        _ = temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

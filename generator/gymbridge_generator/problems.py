@@ -43,7 +43,7 @@ def spell(path: KeyPath) -> str:
 def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str]:
     # the tags of a union are no part of the file
     path = tuple(part for part in detail["loc"] if not str(part).startswith("("))
-    given: object = detail["input"]
+    given = _given(detail)
     context: Mapping[str, object] = detail.get("ctx", {})
     match detail["type"]:
         case "missing":
@@ -67,9 +67,13 @@ def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str
             return path, detail["msg"].removeprefix("Value error, ")
 
 
+def _given(detail: ErrorDetails) -> object:
+    return detail["input"]
+
+
 def _follows(detail: ErrorDetails) -> bool:
     """Tell whether an array is only too short without the items that are wrong themselves."""
-    given: object = detail["input"]
+    given = _given(detail)
     return detail["type"] == "too_short" and is_array(given) and bool(given)
 
 

@@ -35,7 +35,7 @@ def render(pages: Iterable[Page], templates: Mapping[str, str], spec: str) -> di
     files = {MARKER: ""}
     for page in pages:
         body = environment.get_template(page.template).render(content=page.content)
-        ast.parse(body, filename=page.path)
+        _ = ast.parse(body, filename=page.path)
         used = {name: templates[name] for name in _used(page.template, environment, templates)}
         inputs = json.dumps([used, asdict(page.content)], sort_keys=True)
         files[page.path] = with_header(body, [spec, f"templates/{page.template}"], inputs)

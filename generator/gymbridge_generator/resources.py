@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from importlib.resources.abc import Traversable
 
 __all__ = [
@@ -36,8 +37,8 @@ def published_spec(name: str) -> str | None:
     if name == SHIPPED:  # published by a checkout that is not installed, too
         return shipped_spec().read_text(encoding="utf-8")
     for entry in entry_points(group=_GROUP, name=name):
-        resource: Traversable = entry.load()()
-        return resource.read_text(encoding="utf-8")
+        published = cast("Callable[[], Traversable]", entry.load())
+        return published().read_text(encoding="utf-8")
     return None
 
 

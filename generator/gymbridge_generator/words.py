@@ -32,7 +32,7 @@ def backend_name(text: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,23}", text) or keyword.iskeyword(text):
         raise ValueError(
             f"{text!r} is not a Python name; use lower-case letters, digits and underscores, "
-            "a letter first, at most 24, and no keyword"
+            + "a letter first, at most 24, and no keyword"
         )
     return text
 
@@ -42,7 +42,7 @@ def class_name(text: str) -> str:
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,15}", text):
         raise ValueError(
             f"{text!r} is not part of a class name; use letters and digits, a capital first, "
-            "at most 16"
+            + "at most 16"
         )
     return text
 

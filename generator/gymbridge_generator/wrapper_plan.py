@@ -75,7 +75,7 @@ class WrapperPlan:
             ),
             subscription=paragraph(
                 "An environment whose observations are no single arrays is typed by subscription: "
-                f"``{name}[dict[str, {theirs.array}]](env)``."
+                + f"``{name}[dict[str, {theirs.array}]](env)``."
             ),
             example=tuple(_example(source, target, package, pairs, vector=vector)),
         )
