@@ -279,6 +279,14 @@ def test_memory_is_shared_where_both_libraries_can() -> None:
     assert np.shares_memory(array_conversion(shared, np, copy=False), memory)
 
 
+def test_memory_that_is_not_ordinary_is_never_handed_over() -> None:
+    strict = _module("array_api_strict")
+    for memory in (np.zeros(6)[::2], np.zeros(3)[::-1], np.zeros((2, 3)).T):
+        assert not np.shares_memory(np.asarray(array_conversion(memory, strict)), memory)
+        with pytest.raises(gymbridge.CopyRequiredError, match="does not take memory"):
+            array_conversion(memory, strict, copy=False)
+
+
 @pytest.mark.parametrize("name", ["dask.array", "sparse"])
 def test_libraries_that_cannot_share_refuse_to_do_without_copies(name: str) -> None:
     _module(name)
@@ -338,6 +346,16 @@ def test_actions_go_to_the_device_of_the_environment() -> None:
     action = strict.zeros(2, dtype=strict.float32, device=strict.Device("device1"))
     ArrayConversion(env, strict, strict, "device2", "device1").step(action)
     assert env.received.device == strict.Device("device2")
+
+
+@pytest.mark.parametrize("target", KNOWN)
+def test_arrays_on_a_device_can_be_seen_from_the_host(target: str) -> None:
+    strict = _module("array_api_strict")
+    _module(target)
+    there = strict.arange(3, dtype=strict.int32, device=strict.Device("device1"))
+    got = array_conversion({"x": there}, target)["x"]
+    assert _is(got, target)
+    np.testing.assert_array_equal(_values(got), [0, 1, 2])
 
 
 def test_a_device_that_is_not_there_is_an_error() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from gymbridge import ConversionError, CopyRequiredError
 from tests.environments.bridges import Value, bridge, counterpart, same
 from tests.environments.worlds import Echo, Told, made
 from tests.support import LIBRARIES, Library, Pair
@@ -108,6 +109,98 @@ def test_pytorch_agents_cannot_write_into_the_arrays_of_a_jax_environment() -> N
     seen[0].fill_(7)
     seen[4]["same"].fill_(7)
     np.testing.assert_array_equal(pair.source.values(frozen), np.zeros(3))
+
+
+def test_an_environment_that_breaks_the_promise_of_new_observations_wants_copies(
+    pair: Pair,
+) -> None:
+    reused = np.zeros(3, np.float32)
+    agent = bridge(pair, Told((reused, 0.0, False, False, {})), copy=True)
+    agent.reset()
+    seen = agent.step(agent.sample_action())[0]
+    reused[:] = 7
+    assert not pair.target.values(seen).any()
+
+
+def test_without_copies_what_cannot_be_shared_is_named() -> None:
+    pair = Pair("numpy", "jax")
+    pair.require()
+    obs = {"goal": [np.zeros(2, np.float32)]}
+    agent = bridge(pair, Told((obs, 0.0, False, False, {})), copy=False)
+    with pytest.raises(CopyRequiredError, match=r"^obs\['goal'\]\[0\]: JAX arrays never change"):
+        agent.step(agent.sample_action())
+
+
+WIDE = spaces.Box(-(2**62), 2**62, (2,), np.int64)
+
+
+def _of_wide(env: Value) -> Value:
+    env.observation_space = spaces.Dict(a=spaces.Tuple([WIDE, WIDE]))
+    return env
+
+
+@pytest.mark.parametrize("where", ["obs", "info"])
+def test_an_integer_that_jax_would_change_is_an_error_that_says_where(where: str) -> None:
+    pair = Pair("numpy", "jax")
+    pair.require()
+    small = {"a": (np.array([1, 2]), np.array([3, 4]))}
+    large = {"a": (np.array([1, 2]), np.array([3, 2**40]))}
+    told = (large, 0.0, False, False, {}) if where == "obs" else (small, 0.0, False, False, large)
+    agent = bridge(pair, _of_wide(Told(told)))
+    with pytest.raises(ConversionError) as caught:
+        agent.step(agent.sample_action())
+    assert str(caught.value).startswith(
+        f"{where}['a'][1]: JAX cannot hold the int64 value 1099511627776 with x64 off"
+    )
+
+
+def test_integers_that_fit_reach_jax_whatever_their_dtype() -> None:
+    pair = Pair("numpy", "jax")
+    pair.require()
+    obs = {"a": (np.array([1, -2]), np.array([2**31 - 1, -(2**31)]))}
+    agent = bridge(pair, _of_wide(Told((obs, 0.0, False, False, obs))))
+    got = agent.step(agent.sample_action())
+    counterpart(got[0], obs, pair.target)
+    counterpart(got[4], obs, pair.target)
+
+
+@pytest.mark.parametrize("target", ["numpy", "jax"])
+def test_special_tensors_of_an_environment_are_what_they_say(target: str) -> None:
+    """With a history, conjugated, negated, strided, broadcast, or of a dtype that NumPy has not."""
+    pair = Pair("torch", target)
+    pair.require()
+    import torch
+
+    complex_ = torch.tensor([1 + 2j, 3 - 4j])
+    tensors = {
+        "history": (torch.arange(3.0, requires_grad=True) * 2, np.array([0, 2, 4], np.float32)),
+        "conjugated": (complex_.conj(), np.array([1 - 2j, 3 + 4j], np.complex64)),
+        "negated": (complex_.conj().imag, np.array([-2, 4], np.float32)),
+        "strided": (torch.arange(6)[::2], np.array([0, 2, 4], np.int64)),
+        "transposed": (
+            torch.arange(6.0).reshape(2, 3).T,
+            np.arange(6.0, dtype="f").reshape(2, 3).T,
+        ),
+        "broadcast": (torch.ones(1).expand(3), np.ones(3, np.float32)),
+    }
+    assert tensors["negated"][0].is_neg()
+    told = {name: tensor for name, (tensor, _) in tensors.items()}
+    wanted = {name: array for name, (_, array) in tensors.items()}
+    got = _step(pair, told, 0.0, False, False, told)
+    counterpart(got[0], wanted, pair.target)
+    counterpart(got[4], wanted, pair.target)
+    half = _step(pair, torch.tensor([0.5], dtype=torch.bfloat16), 0.0, False, False, {})[0]
+    assert pair.target.dtype(half) == "bfloat16"
+    assert float(half[0]) == 0.5
+
+
+def test_keys_of_jax_pass_as_they_are() -> None:
+    pair = Pair("jax", "torch")
+    pair.require()
+    import jax
+
+    key = jax.random.key(0)
+    assert _step(pair, jax.numpy.zeros(2), 0.0, False, False, {"key": key})[4]["key"] is key
 
 
 @pytest.mark.parametrize("name", ["float16", "float32"])

@@ -65,9 +65,7 @@ class NamespaceBackend(Backend[Any, Any]):
     @override
     def to_host(self, array: Any) -> HostView:
         if isinstance(array, Producer):
-            if is_host_memory(array):
-                return host_view(array)
-            return host_view(to_device(array, "cpu"))._replace(copied=True)
+            return host_view(array)
         if hasattr(array, "todense"):  # a sparse array has no memory of all its elements
             array = array.todense()
         # lazy and chunked arrays have no memory until they are computed
