@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tests.support import LIBRARIES
+
 if TYPE_CHECKING:
     from tests.support import Host, Library, Pair
 
-__all__ = ["Value", "bridge", "counterpart", "same", "vector_bridge"]
+__all__ = ["AGENTS", "Value", "bridge", "counterpart", "same", "vector_bridge"]
 
 Value: TypeAlias = Any
 """A value, an environment or a tree of which only the test knows what it is."""
 
-_NARROW = {
-    "int64": "int32",
-    "uint64": "uint32",
-    "float64": "float32",
-    "complex128": "complex64",
-}
-"""What JAX makes of 64 bits with x64 off, as it is in these tests."""
+AGENTS = [name for name in LIBRARIES if name != "numpy"]
+"""The libraries whose agents meet environments of NumPy."""
+
+_FLOATS = {"float64": "float32", "complex128": "complex64"}
+_NARROWED = {"jax": {**_FLOATS, "int64": "int32", "uint64": "uint32"}, "mlx": _FLOATS}
+"""What libraries make of 64 bits; JAX with x64 off, as it is in these tests."""
 
 
 def _class_name(pair: Pair) -> str:
@@ -60,7 +61,7 @@ def same(one: object, other: object) -> None:
             same(one.tolist(), other.tolist())
         else:
             np.testing.assert_array_equal(one, other)
-    elif type(one).__module__.startswith(("torch", "jax")):
+    elif type(one).__module__.startswith(("torch", "jax", "mlx")):
         a: Any = one
         b: Any = other
         assert a.dtype == b.dtype
@@ -102,7 +103,7 @@ def counterpart(got: object, bare: object, library: Library) -> None:
         host = _host(bare)
         assert library.is_array(got), f"{got!r} is no array of {library.name}"
         dtype = host.dtype.name
-        assert library.dtype(got) == (_NARROW.get(dtype, dtype) if library.name == "jax" else dtype)
+        assert library.dtype(got) == _NARROWED.get(library.name, {}).get(dtype, dtype)
         values = library.values(got)
         assert values.shape == host.shape
         np.testing.assert_array_equal(values, host.astype(values.dtype))

@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 # of what its own 0-d Boxes sample
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
 
-AGENTS = [Pair("numpy", "torch"), Pair("numpy", "jax")]
-
-
-@pytest.fixture(params=AGENTS, ids=repr)
-def pair(request: pytest.FixtureRequest) -> Pair:
-    """A NumPy environment, and the agents that are to be understood."""
-    found: Pair = request.param
-    found.require()
-    return found
+TORCH = Pair("numpy", "torch")
 
 
 def _box(dtype: Value, *shape: int) -> spaces.Box:
@@ -227,7 +219,7 @@ def _around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(space=st.recursive(_FLAT, _around, max_leaves=6))
 def test_any_nesting_of_spaces_is_understood(space: spaces.Space[Any]) -> None:
-    pair = AGENTS[0]
+    pair = TORCH
     pair.require()
     sample = _narrowed(space.sample())
     received = _received(pair, space, _dressed(pair.target, sample, _preferred))
@@ -370,7 +362,7 @@ def test_an_action_that_cannot_be_converted_is_named() -> None:
     space = spaces.Dict(a=spaces.Tuple([spaces.Discrete(2), _box(np.float32, 2)]))
     action = {"a": (torch.tensor(1), torch.zeros(2, device="meta"))}
     with pytest.raises(ConversionError, match=r"^action\['a'\]\[1\]: PyTorch holds no values"):
-        _received(AGENTS[0], space, action)
+        _received(TORCH, space, action)
 
 
 # -- ownership ------------------------------------------------------------------------------------
@@ -405,7 +397,7 @@ def test_an_action_outside_the_space_is_the_environments_own_too(pair: Pair) -> 
 
 
 def test_without_copies_the_environment_sees_the_agents_memory() -> None:
-    pair = AGENTS[0]
+    pair = TORCH
     pair.require()
     env = Echo(spaces.Box(-1, 1, (2,)))
     action = pair.target.make(np.zeros(2, np.float32))
@@ -414,7 +406,7 @@ def test_without_copies_the_environment_sees_the_agents_memory() -> None:
 
 
 def test_without_copies_a_cast_of_an_action_is_refused() -> None:
-    pair = AGENTS[0]
+    pair = TORCH
     pair.require()
     agent = bridge(pair, Echo(spaces.Box(-1, 1, (2,), np.float64)), copy=False)
     with pytest.raises(
@@ -437,7 +429,7 @@ def test_a_tensor_that_requires_grad_is_detached(kind: str) -> None:
     sample = _narrowed(space.sample())
     action = torch.tensor(sample, dtype=torch.float32, requires_grad=True) * 1
     assert action.grad_fn is not None
-    same(_received(AGENTS[0], space, action), sample)
+    same(_received(TORCH, space, action), sample)
 
 
 def test_a_bfloat16_action_becomes_what_the_space_holds() -> None:
@@ -445,7 +437,7 @@ def test_a_bfloat16_action_becomes_what_the_space_holds() -> None:
     import torch
 
     action = torch.tensor([0.5, -1.0], dtype=torch.bfloat16)
-    received = _received(AGENTS[0], spaces.Box(-1, 1, (2,)), action)
+    received = _received(TORCH, spaces.Box(-1, 1, (2,)), action)
     same(received, np.array([0.5, -1.0], np.float32))
 
 
@@ -456,7 +448,7 @@ def test_what_a_policy_draws_and_its_argmax_are_actions() -> None:
     logits = torch.zeros(3, requires_grad=True)
     drawn = torch.multinomial(logits.softmax(0), 1)
     for action in (drawn, logits.argmax()):
-        assert spaces.Discrete(3).contains(_received(AGENTS[0], spaces.Discrete(3), action))
+        assert spaces.Discrete(3).contains(_received(TORCH, spaces.Discrete(3), action))
 
 
 # -- environments of other libraries --------------------------------------------------------------

@@ -13,20 +13,12 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import SyncVectorEnv
 from typing_extensions import override
 
-from tests.environments.bridges import Value, bridge, counterpart, same, vector_bridge
+from tests.environments.bridges import AGENTS, Value, bridge, counterpart, same, vector_bridge
 from tests.environments.worlds import Countdown, Echo
 from tests.support import Pair, require, run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.fixture(params=["torch", "jax"])
-def pair(request: pytest.FixtureRequest) -> Pair:
-    """NumPy environments and their agents."""
-    found = Pair("numpy", request.param)
-    found.require()
-    return found
 
 
 def _cartpoles(count: int = 2) -> SyncVectorEnv:
@@ -77,7 +69,7 @@ def test_the_checker_passes_a_wrapper_for_jax(name: str) -> None:
 
 @check
 @pytest.mark.parametrize("name", CHECKED)
-@pytest.mark.parametrize("library", ["torch", "jax"])
+@pytest.mark.parametrize("library", AGENTS)
 def test_the_checker_passes_wrappers_that_return_to_numpy(library: str, name: str) -> None:
     require(library)
     there = bridge(Pair("numpy", library), _unchecked(name))
@@ -423,7 +415,7 @@ def test_two_vector_bridges_can_be_stacked() -> None:
 
 
 def test_a_stack_that_returns_to_numpy_is_the_bare_environment() -> None:
-    for library in ("torch", "jax"):
+    for library in AGENTS:
         require(library)
         bare = gym.make("CartPole-v1")
         there = bridge(Pair("numpy", library), gym.make("CartPole-v1"))

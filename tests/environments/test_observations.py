@@ -20,14 +20,6 @@ from tests.support import LIBRARIES, Library, Pair
 STILL = np.zeros(2, np.float32)
 
 
-@pytest.fixture(params=["torch", "jax"])
-def pair(request: pytest.FixtureRequest) -> Pair:
-    """A NumPy environment and its agents."""
-    found = Pair("numpy", request.param)
-    found.require()
-    return found
-
-
 def _step(pair: Pair, *told: Value, **options: Value) -> Value:
     agent = bridge(pair, Told(told), **options)
     agent.reset()

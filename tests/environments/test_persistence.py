@@ -15,7 +15,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import SyncVectorEnv
 
 import gymbridge
-from tests.environments.bridges import Value, bridge, same, vector_bridge
+from tests.environments.bridges import AGENTS, Value, bridge, same, vector_bridge
 from tests.support import LIBRARIES, Pair, require
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def test_a_wrapper_can_be_asked_for_in_a_spec_with_other_wrappers_around_it() ->
 
 def test_vector_environments_can_be_made_of_wrapped_ones() -> None:
     """`make_vec(…, wrappers=…)`: observations are put together by NumPy again."""
-    for name in ("torch", "jax"):
+    for name in AGENTS:
         require(name)
         wrap = getattr(gymbridge, f"NumpyTo{LIBRARIES[name].name.title()}")
         envs, bare = (

@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 LENGTHS = (1, 3, 2)
 
 
-@pytest.fixture(params=["torch", "jax"])
-def pair(request: pytest.FixtureRequest) -> Pair:
-    """NumPy environments and their agents."""
-    found = Pair("numpy", request.param)
-    found.require()
-    return found
-
-
 def _countdowns(mode: AutoresetMode, *, structured: bool, copy: bool = True) -> SyncVectorEnv:
     return SyncVectorEnv(
         [partial(Countdown, length, structured=structured) for length in LENGTHS],
