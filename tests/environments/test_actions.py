@@ -365,6 +365,50 @@ def test_an_action_that_cannot_be_converted_is_named() -> None:
         _received(TORCH, space, action)
 
 
+NO_MEMORY: dict[str, tuple[spaces.Space[Any], str]] = {
+    "Discrete": (spaces.Discrete(2), "int32"),
+    "Box": (spaces.Box(-1, 1, (2,)), "float32"),
+    "MultiBinary": (spaces.MultiBinary(2), "int8"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_MEMORY)
+def test_a_tensor_without_values_is_no_action(kind: str) -> None:
+    require("torch")
+    import torch
+
+    space, dtype = NO_MEMORY[kind]
+    for action in (
+        torch.zeros(space.shape or (), dtype=getattr(torch, dtype), device="meta"),
+        torch.zeros(space.shape or (1,), dtype=getattr(torch, dtype)).to_sparse(),
+    ):
+        with pytest.raises(ConversionError, match=r"^action: PyTorch (holds no|cannot show)"):
+            _received(TORCH, space, action)
+
+
+@pytest.mark.parametrize("kind", NO_MEMORY)
+def test_a_deleted_array_is_no_action(kind: str) -> None:
+    require("jax")
+    import jax.numpy as jnp
+
+    space, dtype = NO_MEMORY[kind]
+    action = jnp.zeros(space.shape or (), dtype) + 0
+    action.delete()
+    with pytest.raises(ConversionError, match=r"^action: the JAX array was deleted"):
+        _received(Pair("numpy", "jax"), space, action)
+
+
+def test_actions_may_be_of_a_library_that_nobody_named() -> None:
+    require("array_api_strict")
+    require("torch")
+    import array_api_strict
+
+    box = array_api_strict.asarray([0.5, 1.0], dtype=array_api_strict.float32)
+    number = array_api_strict.asarray(2)
+    same(_received(TORCH, spaces.Box(-1, 1, (2,), np.float64), box), np.array([0.5, 1.0]))
+    same(_received(TORCH, spaces.Discrete(3), number), np.int64(2))
+
+
 # -- ownership ------------------------------------------------------------------------------------
 
 

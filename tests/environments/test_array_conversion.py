@@ -314,6 +314,19 @@ def test_actions_of_generic_agents_are_the_environments_own() -> None:
     assert not np.asarray(action).any()
 
 
+def test_actions_between_generic_libraries_of_the_same_kind_are_copies() -> None:
+    strict = _module("array_api_strict")
+    env = Echo(Kite())
+    action = strict.zeros(2)
+    ArrayConversion(env, strict, strict).step(action)
+    env.received[0] = 7
+    assert float(action[0]) == 0
+
+
+class Kite(spaces.Space[Any]):
+    """A space of a user's own, whose actions take the plain way."""
+
+
 def test_floating_observations_are_cast_to_a_dtype_of_the_library() -> None:
     strict = _module("array_api_strict")
     env = Echo(spaces.Discrete(2), spaces.Box(-1, 1, (2,), np.float64))

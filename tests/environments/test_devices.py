@@ -88,6 +88,14 @@ for got, expected in zip((obs, rewards, terminations, truncations), wanted):
     assert len(got.devices()) == 8
     assert got.sharding.is_equivalent_to(spread, got.ndim)
     np.testing.assert_array_equal(np.asarray(got), expected)
+uneven = gymbridge.vector.NumpyToJax(SyncVectorEnv([partial(Countdown, 3)] * 3), spread)
+for call in (uneven.reset, lambda: uneven.step(np.zeros(3, np.int64))):
+    try:
+        call()
+    except gymbridge.ConversionError as error:
+        assert str(error).startswith("obs: JAX could not make the array on NamedSharding"), error
+    else:
+        raise AssertionError("three environments were spread over eight devices")
 assert infos["left"].is_fully_replicated and len(infos["left"].devices()) == 8
 print("done")
 """

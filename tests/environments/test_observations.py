@@ -208,6 +208,11 @@ def test_floating_observations_are_cast_to_the_dtype_asked_for_and_infos_are_not
     assert pair.target.dtype(info["force"]) == "float32"
 
 
+def test_observations_are_cast_to_floating_dtypes_only(pair: Pair) -> None:
+    with pytest.raises(ValueError, match="float_dtype='int32' is no floating-point dtype"):
+        bridge(pair, Told(), float_dtype="int32")
+
+
 class Mood(IntEnum):
     CALM = 1
 

@@ -48,7 +48,7 @@ class _Kind(NamedTuple):
     @property
     def steps(self) -> int:
         """As many as are cheap: JAX's environments are not compiled."""
-        return 3 if self.source == "jax" else 8
+        return 2 if self.source == "jax" else 8
 
     def require(self) -> None:
         for module in NEEDS[self.family]:
