@@ -117,9 +117,8 @@ def test_a_floor_keeps_what_goes_into_jax_from_changing(case: str, source: str) 
     np.testing.assert_array_equal(np.asarray(result), values)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_every_step_is_made_of_new_arrays(library: str) -> None:
-    pair = next(name for name in PAIRS if PAIRS[name].source == library)
+@pytest.mark.parametrize("pair", ["numpy_to_torch", "torch_to_jax", "jax_to_numpy"])
+def test_every_step_is_made_of_new_arrays(pair: str) -> None:
     contest = contest_of("vector", pair)
     actions = contest.prepare("bare", 3)
     steps = [contest.calls["bare"](action) for action in actions]
