@@ -5,20 +5,24 @@ As for observations, what is special in any way goes to the rule behind the shor
 
 from __future__ import annotations
 
+import math
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from gymbridge_runtime.backend import REFUSALS, Convert
 from gymbridge_runtime.dtypes import AnyDType, is_floating
+from gymbridge_runtime.narrowing import is_discrete
 from gymbridge_runtime.ownership import Ownership
-from gymnasium import spaces
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gymbridge_runtime.arrays import ArrayImport
     from gymbridge_runtime.backend import AnyBackend
     from gymbridge_runtime.trees import Bag
-    from gymbridge_runtime.types import AnySpace, AnyType
+    from gymbridge_runtime.types import AnySpace, HostArray
+    from gymnasium import spaces
 
 __all__ = ["action_shortcut"]
 
@@ -40,25 +44,31 @@ def action_shortcut(
         rule: What does it for every action.
     """
     target = imports.target
-    if (
-        agent.plain_kind() is None
-        or imports.device is not None
-        or imports.ownership is Ownership.NEVER_COPY
-    ):
+    exists = (
+        agent.plain_kind() is not None
+        and imports.device is None
+        and imports.ownership is not Ownership.NEVER_COPY
+    )
+    if not exists:
         return rule
     dtype: AnyDType = np.dtype(space.dtype)
-    if isinstance(space, spaces.Discrete):
+    if is_discrete(space):
         small = target.host_scalars and space.n <= _MOST_NUMBERS
         return _number(agent, space, dtype, rule) if small else rule
-    if space.shape and dtype in target.plain_dtypes and not target.batches:
+    size = dtype.itemsize * math.prod(space.shape or ())
+    if space.shape and dtype in target.plain_dtypes and size < target.plain_bytes:
         return _array(agent, target, space, dtype, rule)
     return rule
 
 
-def _number(agent: AnyBackend, space: spaces.Discrete, dtype: AnyDType, rule: Convert) -> Convert:
+def _number(
+    agent: AnyBackend, space: spaces.Discrete[np.integer], dtype: AnyDType, rule: Convert
+) -> Convert:
     kind = agent.plain_kind()
     first, n = int(space.start), int(space.n)
-    scalars = {number: dtype.type(number) for number in range(first, first + n)}
+    scalars: dict[int, np.generic] = {
+        number: dtype.type(number) for number in range(first, first + n)
+    }
     number_of, get = agent.plain_number, scalars.get
 
     def short(action: object) -> object:
@@ -89,11 +99,12 @@ def _array(
     agent: AnyBackend, target: AnyBackend, space: AnySpace, dtype: AnyDType, rule: Convert
 ) -> Convert:
     shape, casts = space.shape, _casts_to(dtype)
-    view_of, over, as_it_is = agent.viewing(_nothing), target.plain_import(), target.host_arrays
+    view_of = cast("Callable[[object, int, None], HostArray | None]", agent.viewing(_nothing))
+    over, as_it_is = target.plain_import(), target.host_arrays
 
     def short(action: object) -> object:
         try:
-            view: AnyType = view_of(action, 0, None)
+            view = view_of(action, 0, None)
             if view is not None and view.dtype in casts and view.shape == shape:
                 copy = view.copy() if view.dtype is dtype else view.astype(dtype, "C")
                 return copy if as_it_is else over(copy)

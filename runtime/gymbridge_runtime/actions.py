@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.action_shortcuts import action_shortcut
 from gymbridge_runtime.backend import HostView
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer
 from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.narrowing import is_mapping, is_sequence
+from gymbridge_runtime.narrowing import (
+    is_box,
+    is_dict_space,
+    is_mapping,
+    is_one_of,
+    is_sequence,
+    is_tuple,
+    is_tuple_space,
+)
 from gymbridge_runtime.views import Views
 from gymnasium import spaces
 
@@ -26,6 +34,9 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, HostArray
 
 __all__ = ["ActionRules"]
+
+_FLAT = (spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
+"""The spaces whose samples are one array or number."""
 
 ActionRule: TypeAlias = Callable[[object], object]
 """From an agent's action, or a part of one, to the environment's."""
@@ -54,7 +65,7 @@ class ActionRules:
             name: How error messages call the action.
         """
         rule = _below(name, self._rule(space)) if name else self._rule(space)
-        if type(space) in {spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary}:
+        if type(space) in _FLAT:
             return action_shortcut(self._agent, self._imports, space, rule)
         return rule
 
@@ -64,11 +75,11 @@ class ActionRules:
             return self._number(space)
         if kind in {spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary}:
             return self._array(space)
-        if kind is spaces.Dict and isinstance(space, spaces.Dict):
-            return self._dict({key: self.of(below) for key, below in space.spaces.items()})
-        if kind is spaces.Tuple and isinstance(space, spaces.Tuple):
+        if kind is spaces.Dict and is_dict_space(space):
+            return self._dict({key: self.of(below) for key, below in space.items()})
+        if kind is spaces.Tuple and is_tuple_space(space):
             return self._tuple([self.of(below) for below in space.spaces])
-        if kind is spaces.OneOf and isinstance(space, spaces.OneOf):
+        if kind is spaces.OneOf and is_one_of(space):
             return self._one_of(space)
         if kind is spaces.Sequence and isinstance(space, spaces.Sequence):
             return self._sequence(space)
@@ -88,17 +99,12 @@ class ActionRules:
             number = view.reshape(()).astype(dtype)
             if self._imports.target.host_scalars:
                 return number[()]
-            return self._imports.take(HostView(number, owned=True), None)
+            return self._imports.fresh(number, None)
 
         return rule
 
     def _array(self, space: AnySpace, *, batch: bool = False) -> ActionRule:
-        if (
-            not batch
-            and isinstance(space, spaces.Box)
-            and not space.shape
-            and _samples_scalars(space)
-        ):
+        if not batch and is_box(space) and not space.shape and _samples_scalars(space):
             return self._number(space)
         dtype = _dtype_of(space)
         shape = None if batch else space.shape
@@ -141,9 +147,10 @@ class ActionRules:
 
         def rule(action: object) -> object:
             chosen = self._views.of(action[0]) if is_sequence(action) and action else None
-            if chosen is None or chosen.size != 1 or chosen.item() not in range(len(choices)):
+            number = None if chosen is None or chosen.size != 1 else cast("float", chosen.item())
+            if number is None or number not in range(len(choices)):
                 return self._plain(action)
-            return choices[int(chosen.item())](action)
+            return choices[int(number)](action)
 
         return rule
 
@@ -162,13 +169,12 @@ class ActionRules:
 
     def _stacked(self, space: AnySpace) -> ActionRule:
         """Return the rule of many samples of ``space`` in one batch of any length."""
-        if isinstance(space, spaces.Dict):
-            return self._dict({key: self._stacked(one) for key, one in space.spaces.items()})
-        if isinstance(space, spaces.Tuple):
+        if is_dict_space(space):
+            return self._dict({key: self._stacked(one) for key, one in space.items()})
+        if is_tuple_space(space):
             return self._tuple([self._stacked(one) for one in space.spaces])
-        if isinstance(
-            space, (spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
-        ):
+        flat: object = space
+        if isinstance(flat, _FLAT):
             return self._array(space, batch=True)
         return self._many(self.of(space))  # what has no batch is stacked as a tuple of samples
 
@@ -177,11 +183,13 @@ class ActionRules:
         edges = self._plain if space.edge_space is None else self._stacked(space.edge_space)
         links = self._array(spaces.Box(0, 1, dtype=np.int32), batch=True)
         parts = self._tuple((nodes, edges, links))
+        # whatever the library's arrays are
+        make = cast("Callable[..., object]", spaces.GraphInstance)
 
         def rule(action: object) -> object:
             converted = parts(action)
-            if isinstance(converted, tuple) and len(converted) == len(spaces.GraphInstance._fields):
-                return spaces.GraphInstance(*converted)
+            if is_tuple(converted) and len(converted) == len(spaces.GraphInstance._fields):
+                return make(*converted)
             return converted
 
         return rule
@@ -220,5 +228,6 @@ def _casts(view: HostArray, dtype: AnyDType) -> bool:
 
 def _as_shape(view: HostArray, shape: tuple[int, ...]) -> HostArray:
     """Return ``view`` in ``shape`` where they differ by axes of length one, as (n, 1) and (n,)."""
-    long = [length for length in view.shape if length != 1]
+    is_shape: tuple[int, ...] = view.shape
+    long = [length for length in is_shape if length != 1]
     return view.reshape(shape) if long == [length for length in shape if length != 1] else view

@@ -19,6 +19,6 @@ def require_runtime_api(version: int, package: str) -> None:
     if version != RUNTIME_API:
         raise ImportError(
             f"{package} was generated for runtime API {version}, and gymbridge {__version__} has "
-            f"runtime API {RUNTIME_API}; run `gymbridge generate` with the installed gymbridge",
+            + f"runtime API {RUNTIME_API}; run `gymbridge generate` with the installed gymbridge",
             name=package,
         )

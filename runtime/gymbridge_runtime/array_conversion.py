@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from gymbridge_runtime import types
+from gymbridge_runtime.backends.namespace import backend_for
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.namespaces import (
     Namespace,
-    backend_for,
     module_name_to_namespace,
     module_namespace,
     namespace_name,
 )
 from gymbridge_runtime.single import SingleBridge
-from gymbridge_runtime.types import AnyType
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -32,9 +32,15 @@ __all__ = [
 ]
 
 
-def array_conversion(
+ObsT = TypeVar("ObsT", default=types.AnyType)
+ActT = TypeVar("ActT", default=types.AnyType)
+EnvObsT = TypeVar("EnvObsT", default=types.AnyType)
+EnvActT = TypeVar("EnvActT", default=types.AnyType)
+
+
+def array_conversion(  # pyright: ignore[reportAny] what it is follows from a value: ``xp``
     value: object, xp: Namespace, device: object = None, *, copy: bool | None = None
-) -> AnyType:
+) -> types.AnyType:
     """Convert every array and number of a tree to arrays of ``xp``.
 
     Args:
@@ -62,11 +68,12 @@ def recorded(names: tuple[str, str], settings: Settings) -> dict[str, object]:
     return {"env_xp": names[0], "target_xp": names[1], **given}
 
 
-class ArrayConversion(SingleBridge[AnyType, AnyType, AnyType, AnyType]):
+class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
     """Use environments of one array API library from another.
 
     Where both libraries are known by name, a class of their own says more to a type checker:
-    ``NumpyToTorch(env)`` instead of ``ArrayConversion(env, "numpy", "torch")``.
+    ``NumpyToTorch(env)`` instead of ``ArrayConversion(env, "numpy", "torch")``. This one observes
+    ``Any``, until it is told what: ``ArrayConversion[Tensor, Tensor](env, "numpy", "torch")``.
 
     Reward, terminated and truncated are a float and two bools. Rendered frames stay as they are.
     Specs and pickles hold the names of the modules.
@@ -85,7 +92,7 @@ class ArrayConversion(SingleBridge[AnyType, AnyType, AnyType, AnyType]):
 
     def __init__(
         self,
-        env: gym.Env[AnyType, AnyType],
+        env: gym.Env[EnvObsT, EnvActT],
         env_xp: Namespace,
         target_xp: Namespace,
         env_device: object = None,
@@ -122,7 +129,7 @@ class ArrayConversion(SingleBridge[AnyType, AnyType, AnyType, AnyType]):
         return recorded(self._names, settings)
 
     @override
-    def step(self, action: AnyType) -> tuple[AnyType, float, bool, bool, Info]:
+    def step(self, action: ActT) -> tuple[ObsT, float, bool, bool, Info]:
         """Take one step.
 
         The environment receives ``action`` as its own ``action_space`` would have sampled it.
@@ -132,9 +139,7 @@ class ArrayConversion(SingleBridge[AnyType, AnyType, AnyType, AnyType]):
         return traffic.arrive(obs, reward, terminated, truncated, info)
 
     @override
-    def reset(
-        self, *, seed: int | None = None, options: Info | None = None
-    ) -> tuple[AnyType, Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[ObsT, Info]:
         """Start an episode.
 
         Array leaves of ``options`` are converted towards the environment; ``seed`` is passed on.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from gymbridge_runtime import types
 from gymbridge_runtime.array_conversion import recorded
-from gymbridge_runtime.namespaces import Namespace, backend_for, namespace_name
-from gymbridge_runtime.types import AnyType
+from gymbridge_runtime.backends.namespace import backend_for
+from gymbridge_runtime.namespaces import Namespace, namespace_name
 from gymbridge_runtime.vector import VectorBridge
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,11 +21,19 @@ if TYPE_CHECKING:
 __all__ = ["ArrayConversion"]
 
 
-class ArrayConversion(VectorBridge[AnyType, AnyType, AnyType, AnyType, AnyType]):
+ObsT = TypeVar("ObsT", default=types.AnyType)
+ActT = TypeVar("ActT", default=types.AnyType)
+EnvObsT = TypeVar("EnvObsT", default=types.AnyType)
+EnvActT = TypeVar("EnvActT", default=types.AnyType)
+ArrayT = TypeVar("ArrayT", default=types.AnyType)
+
+
+class ArrayConversion(VectorBridge[ObsT, ActT, EnvObsT, EnvActT, ArrayT]):
     """Use vector environments of one array API library from another.
 
     Where both libraries are known by name, a class of their own says more to a type checker:
-    ``NumpyToTorch(env)`` instead of ``ArrayConversion(env, "numpy", "torch")``.
+    ``NumpyToTorch(env)`` instead of ``ArrayConversion(env, "numpy", "torch")``. This one observes
+    ``Any``, until it is told what: ``ArrayConversion[Tensor, Tensor](env, "numpy", "torch")``.
 
     Rendered frames stay as they are. Pickles hold the names of the modules.
 
@@ -43,7 +52,7 @@ class ArrayConversion(VectorBridge[AnyType, AnyType, AnyType, AnyType, AnyType])
 
     def __init__(
         self,
-        env: VectorEnv[AnyType, AnyType, AnyType],
+        env: VectorEnv[EnvObsT, EnvActT, ArrayT],
         env_xp: Namespace,
         target_xp: Namespace,
         env_device: object = None,
@@ -80,7 +89,7 @@ class ArrayConversion(VectorBridge[AnyType, AnyType, AnyType, AnyType, AnyType])
         return recorded(self._names, settings)
 
     @override
-    def step(self, actions: AnyType) -> tuple[AnyType, AnyType, AnyType, AnyType, Info]:
+    def step(self, actions: ActT) -> tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]:
         """Take one step in every environment.
 
         They receive ``actions`` as their own ``action_space`` would have sampled them.
@@ -92,7 +101,7 @@ class ArrayConversion(VectorBridge[AnyType, AnyType, AnyType, AnyType, AnyType])
     @override
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Info | None = None
-    ) -> tuple[AnyType, Info]:
+    ) -> tuple[ObsT, Info]:
         """Start an episode in every environment.
 
         Array leaves of ``options`` are converted towards the environments; ``seed``, or a seed for

@@ -16,6 +16,7 @@ from gymbridge_runtime.slots import Slot
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gymbridge_runtime.backend import Import
     from gymbridge_runtime.trees import Bag
     from gymbridge_runtime.types import HostArray
 
@@ -52,8 +53,7 @@ class ArrayImport:
         self._bounded: bool = bounded
         self.copies: bool = ownership in {Ownership.SNAPSHOT, Ownership.ALWAYS_COPY}
         self._never: bool = ownership is Ownership.NEVER_COPY
-        self._over = target.plain_import()
-        self._fresh_dtypes = frozenset() if target.batches or float_dtype else target.plain_dtypes
+        self._over: Import = target.plain_import()
 
     @cached_property
     def _import_copies(self) -> bool:
@@ -123,10 +123,19 @@ class ArrayImport:
         return self.fresh(array, bag)
 
     def fresh(self, array: HostArray, bag: Bag | None) -> object:
-        """Return an array of the target over one that was just made for it."""
-        if bag is None and self.device is None and array.dtype in self._fresh_dtypes:
+        """Return an array of the target over one without dimensions that was made for it."""
+        dtype = array.dtype
+        if self.device is not None or self.float_dtype is not None:
+            return self.take(HostView(array, owned=True), bag)
+        if dtype not in self.target.plain_dtypes:
+            stored = self.target.stored_as(dtype) if dtype.kind in "iuf" else None
+            if stored is None or (dtype.kind != "f" and first_misfit(array, stored) is not None):
+                return self.take(HostView(array, owned=True), bag)
+            array = self.target.private_copy(array, stored)
+        if bag is None:
             return self._over(array)
-        return self.take(HostView(array, owned=True), bag)
+        bag.append(array)
+        return Slot(len(bag) - 1)
 
     def take(self, view: HostView, bag: Bag | None, dtype: AnyDType | None = None) -> object:
         """Return an array of the target over the memory of ``view``, or over a copy of it.
@@ -164,6 +173,8 @@ class ArrayImport:
         """Return an array of the target over memory that it may have."""
         try:
             return self.target.from_host(array, self.device)
+        except ConversionError:
+            raise
         except Exception as error:
             raise self._not_made(error) from error
 
@@ -171,12 +182,12 @@ class ArrayImport:
         """Return arrays of the target over memory that it may have."""
         try:
             return self.target.from_host_many(arrays, self.device)
+        except ConversionError:
+            raise
         except Exception as error:
             raise self._not_made(error) from error
 
     def _not_made(self, error: Exception) -> ConversionError:
-        if isinstance(error, ConversionError):
-            return error
         return ConversionError(
             f"{self.target.title} could not make the array{self._place()}: {error}",
             "see the cause above",

@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.slots import Slot, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gymbridge_runtime.backend import AnyBackend, Convert, ConvertFour
     from gymbridge_runtime.converter import Converter
     from gymbridge_runtime.trees import Bag
+    from gymbridge_runtime.types import Info
 
 __all__ = ["Arrive", "in_turn", "single_step", "together", "vector_step"]
 
-Arrive: TypeAlias = Callable[[object, object, object, object, object], object]
+Arrive: TypeAlias = "Callable[[object, object, object, object, Info], object]"
 """From the five values of an environment's step to those of the wrapper's."""
 
 
-def single_step(observe: Convert, reward_of: Convert, flag_of: Convert, inform: Convert) -> Arrive:
+def single_step(
+    observe: Convert, reward_of: Convert, flag_of: Convert, inform: Callable[[Info], Info]
+) -> Arrive:
     """Return the arrival of one environment's step: reward and flags are Python values."""
 
     def arrive(
-        obs: object, reward: object, terminated: object, truncated: object, info: object
+        obs: object, reward: object, terminated: object, truncated: object, info: Info
     ) -> object:
+        informed: Info = {} if info == {} else inform(info)
         return (
             observe(obs),
             reward if type(reward) is float else reward_of(reward),
             terminated if type(terminated) is bool else flag_of(terminated),
             truncated if type(truncated) is bool else flag_of(truncated),
-            {} if info == {} else inform(info),
+            informed,
         )
 
     return arrive
 
 
-def vector_step(batch: ConvertFour, inform: Convert) -> Arrive:
+def vector_step(batch: ConvertFour, inform: Callable[[Info], Info]) -> Arrive:
     """Return the arrival of a vector environment's step."""
 
     def arrive(
-        obs: object, rewards: object, terminations: object, truncations: object, infos: object
+        obs: object, rewards: object, terminations: object, truncations: object, infos: Info
     ) -> object:
-        return (
-            *batch(obs, rewards, terminations, truncations),
-            {} if infos == {} else inform(infos),
-        )
+        arrived = batch(obs, rewards, terminations, truncations)
+        informed: Info = {} if infos == {} else inform(infos)
+        return (*arrived, informed)
 
     return arrive
 
@@ -88,7 +90,7 @@ def together(ways: Sequence[Converter], source: AnyBackend) -> ConvertFour:
         try:
             arrays = import_all(bag)
         except ConversionError:
-            one_by_one(obs, rewards, terminations, truncations)  # the error names the leaf
+            _ = one_by_one(obs, rewards, terminations, truncations)  # the error names the leaf
             raise
         return tuple([arrays[p.index] if type(p) is Slot else fill(p, arrays) for p in tree])
 

@@ -6,37 +6,52 @@ other library's array, so a library is described once and works with every other
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.describe import describe
 from gymbridge_runtime.dtypes import AnyDType, named_dtype
-from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.types import AnyType
+from gymbridge_runtime.errors import BackendNotInstalledError, ConversionError
+from gymbridge_runtime.trees import Bag, Rule, rule_of
+from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gymbridge_runtime.trees import Bag, Rule
-    from gymbridge_runtime.types import HostArray
+    from typing_extensions import TypeIs
 
-__all__ = ["REFUSALS", "AnyBackend", "Backend", "Convert", "ConvertFour", "HostView"]
+__all__ = [
+    "REFUSALS",
+    "AnyBackend",
+    "Backend",
+    "Convert",
+    "ConvertFour",
+    "HostView",
+    "Import",
+    "load",
+]
 
 ArrayT_contra = TypeVar("ArrayT_contra", contravariant=True)
 DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
 
 
-ConvertFour: TypeAlias = Callable[[AnyType, AnyType, AnyType, AnyType], tuple[object, ...]]
+ConvertFour: TypeAlias = Callable[[object, object, object, object], tuple[object, ...]]
 """A conversion of observations, rewards, terminations and truncations."""
 
 REFUSALS = (RuntimeError, TypeError, ValueError)
 """What libraries raise when an array that looks ordinary turns out to be special."""
 
-Convert: TypeAlias = Callable[[AnyType], object]
+Convert: TypeAlias = Callable[[object], object]
 """A conversion of anything."""
+
+Import: TypeAlias = Callable[[HostArray], object]
+"""From NumPy's memory to an array of a library."""
 
 
 class HostView(NamedTuple):
@@ -81,6 +96,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
 
     plain_dtypes: frozenset[AnyDType] = frozenset()
     """The dtypes that `plain_import` takes and keeps; none: there is no cheap way in."""
+    plain_bytes: int = sys.maxsize
+    """The size below which a batch of copies is imported at once."""
 
     def plain_kind(self) -> type[object] | None:
         """Return the exact type of ordinary arrays; None: there is no cheap way out."""
@@ -95,16 +112,15 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         view = self.plain_view(array)
         return view.item() if view is not None and view.ndim == 0 else None
 
-    def plain_import(self) -> Convert:
+    def plain_import(self) -> Import:
         """Return what imports aligned, writable, C-ordered memory of a plain dtype."""
         return lambda view: self.from_host(view, None)
 
     def viewing(self, otherwise: Rule) -> Rule:
         """Return ``otherwise`` behind a test for ordinary arrays, answered by their host views."""
-        kind: AnyType = self.plain_kind()
-        view_of = self.plain_view
+        kind, view_of = self.plain_kind(), self.plain_view
 
-        def view(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+        def view(value: ArrayT_contra, depth: int = 0, bag: Bag | None = None) -> object:
             try:
                 found = view_of(value) if type(value) is kind else None
                 if found is not None:
@@ -113,7 +129,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
                 pass
             return otherwise(value, depth, bag)
 
-        return view
+        return rule_of(view)
 
     def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
         """Return the same for four values at once, all of them ordinary."""
@@ -223,10 +239,35 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
-        from gymbridge_runtime.known import load
-
         return load, (self.reference,)
 
 
 AnyBackend: TypeAlias = Backend[Any, Any]  # pyright: ignore[reportExplicitAny] any library
 """A backend, whatever its arrays and devices are."""
+
+
+def load(reference: str) -> AnyBackend:
+    """Return the backend at ``package.module:NAME``.
+
+    Raises:
+        BackendNotInstalledError: Its library, or something that the library needs, is missing.
+    """
+    module_name, _, attribute = reference.partition(":")
+    if find_spec(module_name.partition(".")[0]) is None:
+        raise BackendNotInstalledError(
+            f"the package of the backend {reference!r} is not installed; install it to restore this"
+        )
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise BackendNotInstalledError.explain(
+            reference, f"pip install {error.name}", error
+        ) from error
+    found = cast("object", getattr(module, attribute, None))
+    if not _is_backend(found):
+        raise TypeError(f"{reference} is {found!r} and no gymbridge backend; correct the reference")
+    return found
+
+
+def _is_backend(value: object) -> TypeIs[AnyBackend]:
+    return isinstance(value, Backend)

@@ -9,15 +9,26 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import FunctionType
-from typing import Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, cast
 
 import numpy as np
-from gymbridge_runtime.types import AnyType, HostArray
+from gymbridge_runtime.narrowing import is_tuple, untyped
+from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar, override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, MutableMapping
+
+    from _typeshed import DataclassInstance
 
 __all__ = ["OBJECT_ARRAY", "AnyContainer", "container_of", "rebuilt"]
 
 ValueT_contra = TypeVar("ValueT_contra", contravariant=True)
+
+_new_tuple: Final = cast(
+    "Callable[[type[object], Sequence[object]], object]", untyped(tuple, "__new__")
+)
+_NOT_SET: Final = object()
 
 
 class _Container(ABC, Generic[ValueT_contra]):
@@ -44,7 +55,7 @@ class _Container(ABC, Generic[ValueT_contra]):
 
 _TAKES_ANYTHING = frozenset({dict, OrderedDict, defaultdict, list, tuple, deque})
 
-AnyContainer: TypeAlias = _Container[AnyType]
+AnyContainer: TypeAlias = _Container[Any]  # pyright: ignore[reportExplicitAny] any container
 """A kind of container, whichever it is."""
 
 
@@ -61,24 +72,30 @@ class _Mapping(_Container[Mapping[object, object]]):
     ) -> object:
         new = _shallow_copy(value)
         if new is None:
-            make: AnyType = type(value)
+            make = cast("Callable[[object], object]", type(value))
             return make(dict(zip(keys, children, strict=True)))
         for key, child in zip(keys, children, strict=True):
             new[key] = child
         return new
 
 
-def _shallow_copy(value: Mapping[object, object]) -> AnyType:
+class _Copied(Protocol):
+    def copy(self) -> object: ...
+
+
+def _shallow_copy(value: object) -> MutableMapping[object, object] | None:
     """Return a copy that is filled in place and keeps what else ``value`` has, or None.
 
     Only dictionaries, and mappings with a ``copy`` of their own, are known to copy their storage.
     """
-    new: object = None
+    new, same = None, value
     if isinstance(value, dict):
-        new = copy.copy(value)
+        new = copy.copy(same)
     elif hasattr(value, "copy"):
-        new = value.copy()
-    return new if type(new) is type(value) and new is not value else None
+        new = cast("_Copied", value).copy()
+    if type(new) is not type(same) or new is same:
+        return None
+    return cast("MutableMapping[object, object]", new)  # what can be copied can be filled
 
 
 class _Tuple(_Container[tuple[object, ...]]):
@@ -94,9 +111,8 @@ class _Tuple(_Container[tuple[object, ...]]):
     ) -> object:
         kind = type(value)
         if not self.takes_anything(kind):
-            make: AnyType = kind
-            return make(children)
-        new: object = tuple.__new__(kind, children)
+            return cast("Callable[[object], object]", kind)(children)
+        new = _new_tuple(kind, children)
         if hasattr(value, "__dict__"):
             vars(new).update(vars(value))
         return new
@@ -104,7 +120,8 @@ class _Tuple(_Container[tuple[object, ...]]):
     @override
     def takes_anything(self, kind: type[object]) -> bool:
         # what is written in C, as torch.return_types are, can be filled by nobody else
-        return kind.__new__ is tuple.__new__ or isinstance(kind.__new__, FunctionType)
+        new: object = kind.__new__
+        return new is _new_tuple or isinstance(new, FunctionType)
 
 
 class _List(_Container[list[object]]):
@@ -140,13 +157,18 @@ class _Deque(_Container[deque[object]]):
         return new
 
 
-class _Dataclass(_Container[AnyType]):
+def _held(value: object, name: str) -> object:
+    return getattr(value, name, _NOT_SET)
+
+
+class _Dataclass(_Container["DataclassInstance"]):
     """Instances of dataclasses, frozen ones included; neither constructor nor hooks run."""
 
     @override
-    def items(self, value: AnyType) -> list[tuple[object, object]]:
+    def items(self, value: DataclassInstance) -> list[tuple[object, object]]:
         names = [field.name for field in dataclasses.fields(value)]
-        return [(name, getattr(value, name)) for name in names if hasattr(value, name)]
+        held = [(name, _held(value, name)) for name in names]
+        return [(name, child) for name, child in held if child is not _NOT_SET]
 
     @override
     def build(self, value: object, keys: Sequence[object], children: Sequence[object]) -> object:
@@ -178,7 +200,7 @@ class _ObjectArray(_Container[HostArray]):
 
     @override
     def step(self, key: object) -> str:
-        return str(list(key)) if isinstance(key, tuple) else f"[{key!r}]"
+        return str(list(key)) if is_tuple(key) else f"[{key!r}]"
 
     @override
     def takes_anything(self, kind: type[object]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from enum import Enum
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from gymbridge_runtime.arrays import ArrayImport
@@ -15,16 +15,26 @@ from gymbridge_runtime.dtypes import is_number
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.foreign import foreign_view, is_foreign_array
 from gymbridge_runtime.known import backend_of
+from gymbridge_runtime.narrowing import is_host_array, is_host_scalar
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.shortcuts import Shortcuts
 from gymbridge_runtime.slots import fill
-from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is
+from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is, rule_of
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.types import AnyType, HostArray
+    from gymbridge_runtime.types import HostArray
 
 __all__ = ["Conversions", "Converter"]
+
+
+class _Options(NamedTuple):
+    copy: bool | None
+    float_dtype: object
+    promised_new: bool
+    bounded: bool
+    arrays_only: bool
+    root: str
 
 
 class Converter:
@@ -56,14 +66,9 @@ class Converter:
     ) -> None:
         self.target: AnyBackend = target
         self.device: object = target.parse_device(device)
-        self._options = {
-            "copy": copy,
-            "float_dtype": float_dtype,
-            "promised_new": promised_new,
-            "bounded": bounded,
-            "arrays_only": arrays_only,
-            "root": root,
-        }
+        self._options: _Options = _Options(
+            copy, float_dtype, promised_new, bounded, arrays_only, root
+        )
         self._root: str = root
         self._batches: bool = target.batches
         self._arrays_only: bool = arrays_only
@@ -96,7 +101,7 @@ class Converter:
         try:
             arrays = self.import_all(bag)
         except ConversionError:
-            self.one_by_one(value)  # so that the error names the leaf
+            _ = self.one_by_one(value)  # so that the error names the leaf
             raise
         return fill(tree, arrays)
 
@@ -134,15 +139,17 @@ class Converter:
     def _leaf_rule(self, kind: type[object]) -> Rule | None:
         if issubclass(kind, Enum):
             return as_it_is
-        if issubclass(kind, np.generic):
-            return self._number_rule(self._scalar) if is_number(np.dtype(kind)) else as_it_is
+        if is_host_scalar(kind):
+            return (
+                self._number_rule(rule_of(self._scalar)) if is_number(np.dtype(kind)) else as_it_is
+            )
         backend = backend_of(kind)
         if backend is not None:
             return self._array_rule(kind, backend)
         if issubclass(kind, (bool, str, bytes)):
             return as_it_is
         if issubclass(kind, (int, float, complex)):
-            return self._number_rule(self._number)
+            return self._number_rule(rule_of(self._number))
         if container_of(kind) is not None:
             return None
         return self._foreign if is_foreign_array(kind) else as_it_is
@@ -156,7 +163,7 @@ class Converter:
         imports = self.imports
 
         def convert(array: object, depth: int, bag: Bag | None) -> object:
-            if isinstance(array, np.ndarray) and not is_number(array.dtype):
+            if is_host_array(array) and not is_number(array.dtype):
                 return self._not_numbers(array, depth, bag)
             if source is self.target:
                 return imports.own(array, bag)
@@ -197,8 +204,7 @@ class Converter:
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
-        options = {**self._options, "device": self.target.device_text(self.device)}
-        return _restored, (self.target, options)
+        return _restored, (self.target, self.target.device_text(self.device), self._options)
 
 
 class Conversions(dict["bool | None", Convert]):
@@ -218,5 +224,14 @@ class Conversions(dict["bool | None", Convert]):
         return convert
 
 
-def _restored(target: AnyBackend, options: dict[str, AnyType]) -> Converter:
-    return Converter(target, **options)
+def _restored(target: AnyBackend, device: object, options: _Options) -> Converter:
+    return Converter(
+        target,
+        device=device,
+        copy=options.copy,
+        float_dtype=options.float_dtype,
+        promised_new=options.promised_new,
+        bounded=options.bounded,
+        arrays_only=options.arrays_only,
+        root=options.root,
+    )

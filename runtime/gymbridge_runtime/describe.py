@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from gymbridge_runtime.narrowing import is_tuple
+
 __all__ = ["describe"]
 
 
@@ -18,7 +20,7 @@ def describe(value: object) -> str:
     if dtype is not None:
         text += f" of {str(dtype).rpartition('.')[2]}"
     shape = _said(value, "shape")
-    if isinstance(shape, tuple):
+    if is_tuple(shape):
         text += f", shape {tuple(shape)}"
     device = _said(value, "device")
     if device is not None:

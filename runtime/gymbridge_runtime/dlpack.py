@@ -8,7 +8,7 @@ for. `Exporter` stands between: it asks a producer only what it understands.
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, SupportsInt, runtime_checkable
 
 import numpy as np
 from gymbridge_runtime.backend import HostView
@@ -28,7 +28,7 @@ class Producer(Protocol):
     """An object that exports its memory over DLPack."""
 
     def __dlpack__(self, **keywords: object) -> CapsuleType: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack_device__(self) -> tuple[SupportsInt, SupportsInt | None]: ...
 
 
 class Exporter:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, SupportsInt, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.errors import ConversionError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
     from gymbridge_runtime.types import HostArray
 
@@ -39,8 +41,7 @@ def extended_dtype(name: str) -> AnyDType:
         )
     import ml_dtypes
 
-    kind: type[np.generic] = getattr(ml_dtypes, name)
-    return np.dtype(kind)
+    return np.dtype(cast("type[np.generic]", getattr(ml_dtypes, name)))
 
 
 def named_dtype(name: object) -> AnyDType:
@@ -76,8 +77,8 @@ def first_misfit(view: HostArray, dtype: AnyDType) -> int | None:
     if view.size == 0:
         return None
     bounds = np.iinfo(dtype)
-    extremes = (int(view),) if view.ndim == 0 else (int(view.min()), int(view.max()))
-    for extreme in extremes:
+    extremes = (view,) if view.ndim == 0 else (view.min(), view.max())
+    for extreme in map(int, cast("Sequence[SupportsInt]", extremes)):
         if not bounds.min <= extreme <= bounds.max:
             return extreme
     return None

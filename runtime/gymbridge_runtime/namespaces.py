@@ -1,21 +1,19 @@
-"""Array API namespaces, by module or by name, and the backends of the libraries they belong to."""
+"""Array API namespaces, by module or by name."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
 
 from array_api_compat import array_namespace
 from gymbridge_runtime.errors import BackendNotInstalledError
-from gymbridge_runtime.known import backend_named
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.backend import AnyBackend
+    from collections.abc import Callable
 
 __all__ = [
     "Namespace",
-    "backend_for",
     "module_name_to_namespace",
     "module_namespace",
     "namespace_name",
@@ -26,6 +24,13 @@ Namespace: TypeAlias = ModuleType | str
 
 _COMPAT = "array_api_compat."
 
+# any library's arrays, of which the types of array-api-compat name a few
+_namespace_of: Final = cast("Callable[[object], ModuleType]", array_namespace)
+
+
+class _Library(Protocol):
+    def zeros(self, shape: int, /) -> object: ...
+
 
 def module_namespace(xp: Namespace) -> ModuleType:
     """Return the array API namespace of a library: itself, or the one of array-api-compat.
@@ -35,11 +40,11 @@ def module_namespace(xp: Namespace) -> ModuleType:
     """
     module = _imported(xp) if isinstance(xp, str) else xp
     try:
-        namespace: ModuleType = array_namespace(module.zeros(0))
+        namespace: ModuleType = _namespace_of(_zeros_of(module)(0))
     except (AttributeError, TypeError) as error:
         raise ValueError(
             f"{module.__name__} is no array API namespace ({error}); "
-            "pass a module such as numpy, torch, jax.numpy or array_api_strict, or its name"
+            + "pass a module such as numpy, torch, jax.numpy or array_api_strict, or its name"
         ) from error
     return namespace
 
@@ -55,13 +60,8 @@ def namespace_name(xp: Namespace) -> str:
     return name.removeprefix(_COMPAT)
 
 
-def backend_for(xp: Namespace) -> AnyBackend:
-    """Return the backend of a library: its own if there is one, else one made of the standard."""
-    from gymbridge_runtime.backends.namespace import NamespaceBackend
-
-    name = namespace_name(xp)
-    backend = backend_named(name.partition(".")[0])
-    return NamespaceBackend.of(name) if backend is None else backend
+def _zeros_of(module: object) -> Callable[[int], object]:
+    return cast("_Library", module).zeros
 
 
 def _imported(name: str) -> ModuleType:

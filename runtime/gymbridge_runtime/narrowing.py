@@ -1,14 +1,36 @@
-"""Questions about types, where ``isinstance`` would leave unknown type arguments."""
+"""Questions about types, where ``isinstance`` and libraries leave something unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from gymnasium import spaces
 
 if TYPE_CHECKING:
+    from gymbridge_runtime.types import AnySpace, HostArray
     from typing_extensions import TypeIs
 
-__all__ = ["is_mapping", "is_sequence"]
+__all__ = [
+    "is_box",
+    "is_dict_space",
+    "is_discrete",
+    "is_host_array",
+    "is_host_scalar",
+    "is_mapping",
+    "is_multi_discrete",
+    "is_one_of",
+    "is_sequence",
+    "is_tuple",
+    "is_tuple_space",
+    "untyped",
+]
+
+
+def untyped(owner: object, name: str) -> object:
+    """Return what a library calls ``name``, where it declares no type, or half of one."""
+    return cast("object", getattr(owner, name))
 
 
 def is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
@@ -19,3 +41,48 @@ def is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
 def is_sequence(value: object) -> TypeIs[tuple[object, ...] | list[object]]:
     """Tell whether ``value`` is a tuple or a list; a str is neither."""
     return isinstance(value, (tuple, list))
+
+
+def is_tuple(value: object) -> TypeIs[tuple[object, ...]]:
+    """Tell whether ``value`` is a tuple."""
+    return isinstance(value, tuple)
+
+
+def is_host_array(value: object) -> TypeIs[HostArray]:
+    """Tell whether ``value`` is a NumPy array."""
+    return isinstance(value, np.ndarray)
+
+
+def is_host_scalar(kind: type[object]) -> TypeIs[type[np.generic]]:
+    """Tell whether instances of ``kind`` are NumPy scalars."""
+    return issubclass(kind, np.generic)
+
+
+def is_discrete(space: AnySpace) -> TypeIs[spaces.Discrete[np.integer]]:
+    """Tell whether ``space`` is of single integers."""
+    return isinstance(space, spaces.Discrete)
+
+
+def is_multi_discrete(space: AnySpace) -> TypeIs[spaces.MultiDiscrete[np.integer]]:
+    """Tell whether ``space`` is of arrays of integers."""
+    return isinstance(space, spaces.MultiDiscrete)
+
+
+def is_box(space: AnySpace) -> TypeIs[spaces.Box[np.floating | np.integer]]:
+    """Tell whether ``space`` is of arrays of numbers between bounds."""
+    return isinstance(space, spaces.Box)
+
+
+def is_dict_space(space: AnySpace) -> TypeIs[spaces.Dict[object]]:
+    """Tell whether ``space`` is a dictionary of spaces."""
+    return isinstance(space, spaces.Dict)
+
+
+def is_tuple_space(space: AnySpace) -> TypeIs[spaces.Tuple[object]]:
+    """Tell whether ``space`` is a tuple of spaces."""
+    return isinstance(space, spaces.Tuple)
+
+
+def is_one_of(space: AnySpace) -> TypeIs[spaces.OneOf[object]]:
+    """Tell whether ``space`` is a choice between spaces."""
+    return isinstance(space, spaces.OneOf)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from gymbridge_runtime.views import Views
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.types import AnyType
+    from collections.abc import Callable
+
+    from gymbridge_runtime.backend import Convert
 
 __all__ = ["Scalars"]
 
 
-class Scalars(dict[type[object], Callable[[object], object]]):
+class Scalars(dict[type[object], "Convert"]):
     """Turns one number of any library into a Python one.
 
     What is no single number, as the rewards of several agents or objectives, is a tree and is
@@ -25,11 +26,9 @@ class Scalars(dict[type[object], Callable[[object], object]]):
         tree: The conversion of what is no single number.
     """
 
-    def __init__(
-        self, python: Callable[[AnyType], object], tree: Callable[[object], object]
-    ) -> None:
+    def __init__(self, python: Callable[[float], object], tree: Callable[[object], object]) -> None:
         super().__init__()
-        self._python = python
+        self._python: Convert = cast("Convert", python)  # it is given numbers only
         self._tree: Callable[[object], object] = tree
         self._views: Views = Views()
 
@@ -37,7 +36,7 @@ class Scalars(dict[type[object], Callable[[object], object]]):
         """Return ``value`` as a Python number, or its counterpart if it is none."""
         return self[type(value)](value)
 
-    def __missing__(self, kind: type[object]) -> Callable[[object], object]:
+    def __missing__(self, kind: type[object]) -> Convert:
         plain = issubclass(kind, (bool, int, float, np.bool_, np.integer, np.floating))
         rule = self._python if plain else self._one_of_an_array
         self[kind] = rule
@@ -47,4 +46,4 @@ class Scalars(dict[type[object], Callable[[object], object]]):
         view = self._views.of(value)
         if view is None or view.size != 1 or view.dtype.kind == "c":
             return self._tree(value)
-        return self._python(view.item())
+        return self._python(cast("object", view.item()))

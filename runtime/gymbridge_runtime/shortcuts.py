@@ -12,18 +12,21 @@ and to be refused costs 8 µs: so the looks are for what does turn up, and for w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gymbridge_runtime.backend import REFUSALS, ConvertFour
 from gymbridge_runtime.dtypes import AnyDType, is_floating
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.slots import Slot
+from gymbridge_runtime.trees import rule_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gymbridge_runtime.arrays import ArrayImport
-    from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.backend import AnyBackend, Import
     from gymbridge_runtime.trees import Bag, Rule
-    from gymbridge_runtime.types import AnyType
+    from gymbridge_runtime.types import HostArray
 
 __all__ = ["Shortcuts"]
 
@@ -35,9 +38,9 @@ class Shortcuts:
         target = imports.target
         self._imports: ArrayImport = imports
         self._source: AnyBackend = source
-        self._kind: AnyType = source.plain_kind()
-        self._view_of = source.plain_view
-        self._over = target.plain_import()
+        self._kind: type[object] | None = source.plain_kind()
+        self._view_of: Callable[[object], HostArray | None] = source.plain_view
+        self._over: Import = target.plain_import()
         self._casts: bool = imports.float_dtype is not None
         self._dtypes: frozenset[AnyDType] = frozenset(
             dtype
@@ -81,7 +84,7 @@ class Shortcuts:
     def _sharing(self, long_way: Rule) -> Rule:
         kind, over = self._kind, self._over
 
-        def share(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+        def share(value: HostArray, depth: int = 0, bag: Bag | None = None) -> object:
             try:
                 if type(value) is kind and value.flags.behaved:
                     return over(value)
@@ -89,12 +92,12 @@ class Shortcuts:
                 pass
             return long_way(value, depth, bag)
 
-        return share
+        return rule_of(share)
 
     def _sharing_four(self, long_way: ConvertFour) -> ConvertFour:
         kind, over = self._kind, self._over
 
-        def share(a: AnyType, b: AnyType, c: AnyType, d: AnyType) -> tuple[object, ...]:
+        def share(a: HostArray, b: HostArray, c: HostArray, d: HostArray) -> tuple[object, ...]:
             try:
                 if (
                     (type(a) is kind and a.flags.behaved)
@@ -107,12 +110,12 @@ class Shortcuts:
                 pass
             return long_way(a, b, c, d)
 
-        return share
+        return cast("ConvertFour", share)  # what it lets through are NumPy arrays
 
     def _copying(self, long_way: Rule) -> Rule:
         kind, view_of, over, dtypes = self._kind, self._view_of, self._over, self._dtypes
 
-        def copy(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+        def copy(value: object, depth: int = 0, bag: Bag | None = None) -> object:
             try:
                 if type(value) is kind:
                     view = view_of(value)
@@ -125,19 +128,20 @@ class Shortcuts:
         return copy
 
     def _collecting(self, long_way: Rule) -> Rule:
-        kind, view_of, dtypes = self._kind, self._view_of, self._dtypes
-        imports, private_copy = self._imports, self._imports.target.private_copy
+        kind, view_of, over, dtypes = self._kind, self._view_of, self._over, self._dtypes
+        most, quiet = self._imports.target.plain_bytes, self._imports.quiet
+        private_copy = self._imports.target.private_copy
 
-        def collect(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+        def collect(value: object, depth: int = 0, bag: Bag | None = None) -> object:
             try:
                 if type(value) is kind:
                     view = view_of(value)
-                    if view is not None:
-                        dtype = view.dtype if view.dtype in dtypes else imports.quiet(view.dtype)
+                    if view is not None and view.nbytes < most:
+                        dtype = view.dtype if view.dtype in dtypes else quiet(view.dtype)
                         if dtype is not None:
                             copy = private_copy(view, dtype)
                             if bag is None:
-                                return imports.hand_over(copy)
+                                return over(copy)
                             bag.append(copy)
                             return Slot(len(bag) - 1)
             except REFUSALS:

@@ -46,7 +46,9 @@ class SingleBridge(
         self._record(_disable_deepcopy=True, **self._given(settings))
         # Gymnasium declares ``Wrapper.env`` with the type parameters of the wrapper
         super().__init__(cast("gym.Env[WrapperObsType, WrapperActType]", env))
-        self.metadata: Info = settings.metadata(env.metadata)
+        metadata = settings.metadata(env.metadata)
+        if metadata is not env.metadata:
+            self.metadata: Info = metadata
         self._traffic: SingleTraffic[WrapperObsType, WrapperActType, WrapperActType] = (
             SingleTraffic(env, settings)
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from gymbridge_runtime.containers import OBJECT_ARRAY, container_of
-from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is
+from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is, rule_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["Slot", "fill"]
@@ -23,9 +25,10 @@ class Slot:
         self.index: int = index
 
 
-def fill(tree: object, arrays: Bag) -> object:
+def fill(tree: object, arrays: Sequence[object]) -> object:
     """Return ``tree`` with ``arrays`` in the place of its slots."""
-    return _RULES[type(tree)](tree, 0, arrays)
+    # the walk hands its bag on to the rules below, which only read it
+    return _RULES[type(tree)](tree, 0, cast("Bag", arrays))
 
 
 def _from_slot(slot: Slot, depth: int, arrays: Bag | None) -> object:
@@ -39,9 +42,9 @@ def _from_array(array: HostArray, depth: int, arrays: Bag | None) -> object:
 
 def _leaf_rule(kind: type[object]) -> Rule | None:
     if kind is Slot:
-        return _from_slot
+        return rule_of(_from_slot)
     if issubclass(kind, np.ndarray):
-        return _from_array
+        return rule_of(_from_array)
     container = container_of(kind)
     # what is particular about its children was given arrays, never slots
     return None if container is None or container.takes_anything(kind) else as_it_is

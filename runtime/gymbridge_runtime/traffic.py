@@ -81,8 +81,11 @@ class Settings(NamedTuple):
         `check_env` turns the arrays of environments that say ``"jax": True`` into NumPy's.
         ``"torch": True`` is its word too, but the wrapper that it asks for does not exist.
         """
-        metadata = {key: value for key, value in inherited.items() if key != self.source.name}
-        return {**metadata, "jax": True} if self.target.name == "jax" else metadata
+        if self.target.name == "jax":
+            return {**inherited, "jax": True}
+        if inherited.get(self.source.name):
+            return {key: inherited[key] for key in inherited if key != self.source.name}
+        return inherited
 
 
 class _Environment(Protocol):

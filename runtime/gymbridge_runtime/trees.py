@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-import numpy as np
 from gymbridge_runtime.containers import OBJECT_ARRAY, AnyContainer, container_of, rebuilt
 from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.types import AnyType
+from gymbridge_runtime.narrowing import is_host_array
+from gymbridge_runtime.types import HostArray
+from typing_extensions import TypeVar
 
-__all__ = ["Bag", "Rule", "Rules", "as_it_is"]
+__all__ = ["Bag", "Rule", "Rules", "as_it_is", "rule_of"]
 
-Bag: TypeAlias = list[AnyType]
-"""What the rules of one walk collect or draw from; None where there is nothing to collect."""
+ValueT = TypeVar("ValueT")
 
-Rule: TypeAlias = Callable[[AnyType, int, "Bag | None"], object]
+Bag: TypeAlias = list[HostArray]
+"""What the rules of one walk collect; None where there is nothing to collect."""
+
+Rule: TypeAlias = Callable[[object, int, "Bag | None"], object]
 """From a value, its depth and the bag of the walk to what takes its place."""
 
 _DEEP = 48
@@ -23,6 +26,11 @@ _DEEP = 48
 
 _KINDS_KEPT = 1024
 """How many types one walker remembers: a program may make types without end."""
+
+
+def rule_of(rule: Callable[[ValueT, int, Bag | None], object]) -> Rule:
+    """Return ``rule``, which is given, or lets through, the values of one type only."""
+    return cast("Rule", rule)
 
 
 def as_it_is(value: object, depth: int, bag: Bag | None) -> object:
@@ -39,8 +47,11 @@ class Rules(dict[type[object], Rule]):
     """
 
     def __init__(self, leaf_rule: Callable[[type[object]], Rule | None]) -> None:
-        super().__init__({dict: self._dict, list: self._list, tuple: self._tuple})
+        super().__init__(self._plain())
         self._leaf_rule: Callable[[type[object]], Rule | None] = leaf_rule
+
+    def _plain(self) -> dict[type[object], Rule]:
+        return {dict: rule_of(self._dict), list: rule_of(self._list), tuple: rule_of(self._tuple)}
 
     def __missing__(self, kind: type[object]) -> Rule:
         rule = self._leaf_rule(kind)
@@ -49,7 +60,7 @@ class Rules(dict[type[object], Rule]):
             rule = as_it_is if container is None else self.within(container)
         if len(self) >= _KINDS_KEPT:
             self.clear()
-            self.update({dict: self._dict, list: self._list, tuple: self._tuple})
+            self.update(self._plain())
         self[kind] = rule
         return rule
 
@@ -120,7 +131,7 @@ class Rules(dict[type[object], Rule]):
         while True:
             level = path[-1]
             if level.next == len(level.items):
-                path.pop()
+                del path[-1]
                 above.remove(id(level.value))
                 result = level.result()
                 if not path:
@@ -146,7 +157,7 @@ class Rules(dict[type[object], Rule]):
             above.add(id(child))
 
     def _container_at(self, value: object) -> AnyContainer | None:
-        if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        if is_host_array(value) and value.dtype.kind == "O":
             return OBJECT_ARRAY
         kind = type(value)
         return None if self._leaf_rule(kind) is not None else container_of(kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Generic, Protocol, cast
 
 from gymbridge_runtime.recorded import Recorded
 from gymbridge_runtime.traffic import Settings, VectorTraffic
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from typing_extensions import override
 
 __all__ = ["VectorBridge"]
+
+
+class _Attributes(Protocol):
+    """What Gymnasium's vector environments can do, and their class does not say."""
+
+    def call(self, name: str, *args: object, **kwargs: object) -> tuple[object, ...]: ...
+    def get_attr(self, name: str) -> tuple[object, ...]: ...
+    def set_attr(self, name: str, values: object) -> None: ...
 
 
 class VectorBridge(
@@ -47,7 +55,9 @@ class VectorBridge(
         )
         self._record(_disable_deepcopy=True, **self._given(settings))
         super().__init__(env)
-        self.metadata: Info = settings.metadata(env.metadata)
+        metadata = settings.metadata(env.metadata)
+        if metadata is not env.metadata:
+            self.metadata: Info = metadata
         self._traffic: VectorTraffic[WrapperObsType, WrapperActType, ActType, ArrayType] = (
             VectorTraffic(env, settings, reuses_buffers=_reuses_buffers(env))
         )
@@ -69,20 +79,15 @@ class VectorBridge(
 
     def call(self, name: str, *args: object, **kwargs: object) -> tuple[object, ...]:
         """Call a method of every environment, and return what each returned."""
-        below: Any = self.unwrapped
-        results: tuple[object, ...] = below.call(name, *args, **kwargs)
-        return results
+        return _attributes(self.unwrapped).call(name, *args, **kwargs)
 
     def get_attr(self, name: str) -> tuple[object, ...]:
         """Return an attribute of every environment."""
-        below: Any = self.unwrapped
-        values: tuple[object, ...] = below.get_attr(name)
-        return values
+        return _attributes(self.unwrapped).get_attr(name)
 
     def set_attr(self, name: str, values: object) -> None:
         """Set an attribute of every environment: a list or tuple has a value for each."""
-        below: Any = self.unwrapped
-        below.set_attr(name, values)
+        _attributes(self.unwrapped).set_attr(name, values)
 
     if TYPE_CHECKING:  # to a type checker, Gymnasium's own spaces are ``Space[Unknown]``
 
@@ -110,6 +115,10 @@ class VectorBridge(
         @single_action_space.setter
         @override
         def single_action_space(self, space: AnySpace) -> None: ...
+
+
+def _attributes(env: object) -> _Attributes:
+    return cast("_Attributes", env)
 
 
 def _reuses_buffers(env: VectorEnv[ObsType, ActType, ArrayType]) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from gymbridge_runtime.dtypes import is_number
 from gymbridge_runtime.foreign import foreign_view, is_foreign_array
 from gymbridge_runtime.known import backend_of
+from gymbridge_runtime.narrowing import is_host_scalar
 
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend
@@ -32,7 +33,7 @@ class Views(dict[type[object], View]):
 
 
 def _view_of(kind: type[object]) -> View:
-    if issubclass(kind, np.generic):
+    if is_host_scalar(kind):
         return np.asarray if is_number(np.dtype(kind)) else _nothing
     backend = backend_of(kind)
     if backend is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import numpy as np
 from gymbridge_runtime.backend import Backend, HostView
@@ -13,10 +13,12 @@ from gymbridge_runtime.dtypes import named_dtype
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.known import register
 from gymbridge_runtime.memory import aligned_copy, is_aligned
-from gymbridge_runtime.types import AnyType
 from typing_extensions import override
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
@@ -29,7 +31,15 @@ _STANDARD = (
 """The dtypes of the array API standard."""
 
 
-class DlpackBackend(Backend[AnyType, AnyType]):
+class _Movable(Producer, Protocol):
+    """An array of the array API, as far as devices go."""
+
+    @property
+    def device(self) -> object: ...
+    def to_device(self, device: object, /) -> object: ...
+
+
+class DlpackBackend(Backend[Producer, object]):
     """A library as its spec entry describes it; making one makes its arrays recognised.
 
     Args:
@@ -40,6 +50,7 @@ class DlpackBackend(Backend[AnyType, AnyType]):
         array: The dotted path of its array type.
         mutable: Whether its users can write into an array.
         read_only: What it does with read-only memory.
+        views: How others see its memory.
         copies_in: Whether importing always copies.
         importer: The function that imports, ``<module>.from_dlpack`` by default.
         importer_takes: Whether the importer wants an array or the capsule of one.
@@ -63,6 +74,7 @@ class DlpackBackend(Backend[AnyType, AnyType]):
         array: str,
         mutable: bool = True,
         read_only: Literal["ignored", "kept", "refused"] = "ignored",
+        views: Literal["writable", "read-only"] = "writable",
         copies_in: bool = False,
         importer: str | None = None,
         importer_takes: Literal["object", "capsule"] = "object",
@@ -81,6 +93,7 @@ class DlpackBackend(Backend[AnyType, AnyType]):
         self.roots: frozenset[str] = frozenset({module.partition(".")[0]})
         self.mutable: bool = mutable
         self.keeps_read_only: bool = read_only == "kept"
+        self.writable_views: bool = mutable and views == "writable"
         self.copies_in: bool = copies_in
         self._module: str = module
         self._array: str = array
@@ -113,9 +126,9 @@ class DlpackBackend(Backend[AnyType, AnyType]):
     @override
     def to_host(self, array: Producer) -> HostView:
         view, owned, copied = host_view(array, self._keywords)
-        if not self.mutable:
+        if not self.writable_views:
             view = view.view()
-            view.flags.writeable = False  # legacy exports cannot say so
+            view.flags.writeable = False
         return HostView(view, owned, copied)
 
     @override
@@ -123,13 +136,15 @@ class DlpackBackend(Backend[AnyType, AnyType]):
         if not self._min_ndim <= view.ndim <= self._max_ndim:
             raise ConversionError(
                 f"{self.title} has arrays of {self._min_ndim} to {self._max_ndim} dimensions, "
-                f"this one has {view.ndim}",
+                + f"this one has {view.ndim}",
                 "reshape it first",
             )
-        importer = _named(self._importer, self._module)
-        memory: AnyType = LegacyExporter(view) if self._legacy else view
+        importer = cast("Callable[[object], object]", _named(self._importer, self._module))
+        # what has no DLPack type was refused before, by `stored_as`
+        numbers = cast("npt.NDArray[np.number]", view)
+        memory = LegacyExporter(numbers) if self._legacy else numbers
         array = importer(memory.__dlpack__() if self._takes_capsule else memory)
-        return array if device is None else self.to_device(array, device)
+        return array if device is None else self.to_device(cast("Producer", array), device)
 
     @override
     def snapshot(self, array: Producer, device: object) -> object:
@@ -161,9 +176,12 @@ class DlpackBackend(Backend[AnyType, AnyType]):
         return device
 
     @override
-    def to_device(self, array: AnyType, device: object) -> object:
+    def to_device(self, array: Producer, device: object) -> object:
         """Move with the ``to_device`` of the array API, unless the array is there already."""
-        return array if device is None or array.device == device else array.to_device(device)
+        if device is None:
+            return array
+        movable = cast("_Movable", array)
+        return array if movable.device == device else movable.to_device(device)
 
     @cached_property
     def _home(self) -> object:
@@ -177,11 +195,11 @@ class DlpackBackend(Backend[AnyType, AnyType]):
         return device is not None and device != self._home
 
 
-def _named(path: str, module: str) -> AnyType:
+def _named(path: str, module: str) -> object:
     """Return what ``path`` names, which begins with ``module``."""
-    found: AnyType = import_module(module)
+    found: object = import_module(module)
     for name in path.removeprefix(module).split(".")[1:]:
-        found = getattr(found, name)
+        found = cast("object", getattr(found, name))
     return found
 
 

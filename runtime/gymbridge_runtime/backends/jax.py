@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import jax
 import numpy as np
-from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, HostView
+from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, HostView, Import
 from gymbridge_runtime.backends.jax_small import CONFIG, SMALL, SMALL_ARRAYS
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import aligned_copy
+from gymbridge_runtime.narrowing import untyped
+from jax.core import Tracer
 from jax.sharding import NamedSharding, PartitionSpec, Sharding
 from typing_extensions import override
 
@@ -19,14 +21,22 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.trees import Bag, Rule
-    from gymbridge_runtime.types import AnyType, HostArray, JaxDevice
+    from gymbridge_runtime.types import HostArray, JaxDevice
 
 __all__ = ["JAX", "JaxBackend"]
 
 _Placement: TypeAlias = "JaxDevice | Sharding"
 
 
-_spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)  # its constructor is untyped
+# JAX declares these without types, or with types that jaxlib does not
+_spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)
+_process_count: Final = cast("Callable[[], int]", untyped(jax, "process_count"))
+_devices: Final = cast("Callable[[str], list[JaxDevice]]", untyped(jax, "devices"))
+_DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
+_put: Final = cast(
+    "Callable[[jax.Array | HostArray, _Placement | None], jax.Array]", untyped(jax, "device_put")
+)
+_put_many: Final = cast("Callable[[list[HostArray]], list[jax.Array]]", untyped(jax, "device_put"))
 
 _PLAIN: Final = frozenset(
     np.dtype(name)
@@ -59,21 +69,26 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     batches: bool = True
     narrowing: tuple[str, str] = ("with x64 off", "set jax_enable_x64 or cast it")
     plain_dtypes: frozenset[AnyDType] = _PLAIN
+    plain_bytes: int = SMALL
 
     @override
     def plain_kind(self) -> type[object] | None:
         # of many processes each sees its part of an array
-        return _concrete_type() if jax.process_count() == 1 else None
+        return _concrete_type() if _process_count() == 1 else None
 
     @override
     def plain_view(self, array: jax.Array) -> HostArray | None:
         return np.asarray(array)
 
     @override
+    def plain_import(self) -> Import:
+        return SMALL_ARRAYS.importer(lambda view: self._put((view,), None)[0])
+
+    @override
     def viewing(self, otherwise: Rule) -> Rule:
         kind, view_of = self.plain_kind(), np.asarray
 
-        def view(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+        def view(value: object, depth: int = 0, bag: Bag | None = None) -> object:
             try:
                 if type(value) is kind:
                     return view_of(value)
@@ -87,7 +102,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
         kind, view_of = self.plain_kind(), np.asarray
 
-        def view(a: AnyType, b: AnyType, c: AnyType, d: AnyType) -> tuple[object, ...]:
+        def view(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
             try:
                 if type(a) is type(b) is type(c) is type(d) is kind:
                     return view_of(a), view_of(b), view_of(c), view_of(d)
@@ -100,7 +115,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     @override
     def is_array(self, kind: type[object]) -> bool:
         # a tracer is one so that it is refused by name
-        return issubclass(kind, (jax.Array, jax.core.Tracer)) or self.is_opaque(kind)
+        return issubclass(kind, (jax.Array, Tracer)) or self.is_opaque(kind)
 
     @override
     def is_opaque(self, kind: type[object]) -> bool:
@@ -108,7 +123,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def to_host(self, array: jax.Array) -> HostView:
-        if isinstance(array, jax.core.Tracer):
+        if isinstance(array, Tracer):
             raise ConversionError(
                 "JAX is tracing this value, which has no memory yet",
                 "convert outside of jit, vmap and grad",
@@ -124,11 +139,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def from_host(self, view: HostArray, device: _Placement | None) -> object:
-        if device is None:
-            array = SMALL_ARRAYS.one(view)
-            if array is not None:
-                return array
-        return self._put([view], device)[0]
+        return self._put((view,), device)[0] if device is not None else self.plain_import()(view)
 
     @override
     def from_host_many(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
@@ -140,12 +151,12 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     def _put(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
         if device is None:
-            arrays: list[jax.Array] = jax.device_put(list(views))
+            arrays = _put_many(list(views))
         else:
-            arrays = [jax.device_put(view, _for_rank(device, view.ndim)) for view in views]
+            arrays = [_put(view, _for_rank(device, view.ndim)) for view in views]
         if self.leaves_host(device):  # JAX reads the memory of ``views`` until the transfer is done
             for array in arrays:
-                array.block_until_ready()
+                _ = array.block_until_ready()
         return list(arrays)
 
     @override
@@ -172,19 +183,19 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if dtype == view.dtype:
             return view.copy()
         with np.errstate(over="ignore"):  # what does not fit is infinite, as JAX has it
-            return super().private_copy(view, dtype)
+            return view.astype(dtype, "C")
 
     @override
     def parse_device(self, device: object) -> object:
-        if device is None or isinstance(device, (jax.Device, Sharding)):
+        if device is None or isinstance(device, (_DEVICE, Sharding)):
             return device
         if not isinstance(device, str):
             raise TypeError(f"JAX has devices, shardings and texts as 'cpu:3', got {device!r}")
         platform, _, number = device.partition(":")
-        for found in jax.devices(platform):
+        for found in _devices(platform):
             if number in {"", str(found.id)}:
                 return found
-        raise ValueError(f"JAX has no device {device!r}; it has {jax.devices(platform)}")
+        raise ValueError(f"JAX has no device {device!r}; it has {_devices(platform)}")
 
     @override
     def device_text(self, device: _Placement | None) -> object:
@@ -198,13 +209,17 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             return array
         placement = _for_rank(device, array.ndim)
         there = array.sharding == placement or array.devices() == {placement}
-        return array if there else jax.device_put(array, placement)
+        return array if there else _put(array, placement)
 
     @override
     def leaves_host(self, device: _Placement | None) -> bool:
         if device is None:
             return jax.default_backend() != "cpu"
-        devices = device.device_set if isinstance(device, Sharding) else {device}
+        devices = (
+            cast("set[JaxDevice]", untyped(device, "device_set"))
+            if isinstance(device, Sharding)
+            else {device}
+        )
         return any(one.platform != "cpu" for one in devices)
 
     @override
@@ -218,7 +233,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 def _concrete_type() -> type[jax.Array]:
     """Return the type of arrays that have values; jaxlib does not export it."""
     with jax.ensure_compile_time_eval():  # even where JAX is tracing
-        return type(jax.device_put(np.zeros(())))
+        return type(_put(np.zeros(()), None))
 
 
 def _for_rank(device: _Placement, rank: int) -> _Placement:

@@ -3,29 +3,56 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
+import array_api_compat
 import numpy as np
-from array_api_compat import device as device_of
-from array_api_compat import to_device
 from gymbridge_runtime.backend import Backend, HostView
 from gymbridge_runtime.dlpack import Producer, host_view, is_host_memory
 from gymbridge_runtime.dtypes import AnyDType, named_dtype
-from gymbridge_runtime.known import register
+from gymbridge_runtime.known import backend_named, register
 from gymbridge_runtime.memory import aligned_copy
-from gymbridge_runtime.namespaces import module_name_to_namespace
+from gymbridge_runtime.namespaces import Namespace, module_name_to_namespace, namespace_name
+from gymbridge_runtime.narrowing import untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gymbridge_runtime.backend import AnyBackend
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["NamespaceBackend"]
+__all__ = ["NamespaceBackend", "backend_for"]
 
 _ALIGNMENT = 64
 """What DLPack asks of memory, and the strictest libraries of what they take over."""
 
 
-class NamespaceBackend(Backend[Any, Any]):
+# any library's arrays and devices, of which the types of array-api-compat name a few
+_device_of: Final = cast("Callable[[object], object]", untyped(array_api_compat, "device"))
+_to_device: Final = cast(
+    "Callable[[object, object], Producer]", untyped(array_api_compat, "to_device")
+)
+
+
+class _Devices(Protocol):
+    def devices(self) -> Sequence[object]: ...
+
+
+class _Standard(Protocol):
+    """The functions of the array API that are called here."""
+
+    def zeros(self, shape: int, /) -> object: ...
+    def asarray(self, value: object, /, *, copy: bool | None = None) -> object: ...
+    def from_dlpack(self, value: object, /) -> object: ...
+    def __array_namespace_info__(self) -> _Devices: ...
+
+
+class _Sparse(Protocol):
+    def todense(self) -> object: ...
+
+
+class NamespaceBackend(Backend[object, object]):
     """A library behind its array API namespace; making one makes its arrays recognised.
 
     Nothing is taken for granted that the standard does not say: only ordinary memory is handed
@@ -41,8 +68,8 @@ class NamespaceBackend(Backend[Any, Any]):
         self.title: str = name
         self.reference: str = f"the array API namespace {name}"
         self.roots: frozenset[str] = frozenset({name.partition(".")[0]})
-        self._namespace: Any = module_name_to_namespace(name)
-        empty: object = self._namespace.zeros(0)
+        self._namespace: _Standard = _standard(module_name_to_namespace(name))
+        empty = self._namespace.zeros(0)
         self._array_type: type[object] = type(empty)
         self._imports_dlpack: bool = (
             hasattr(self._namespace, "from_dlpack")
@@ -63,24 +90,24 @@ class NamespaceBackend(Backend[Any, Any]):
         return issubclass(kind, self._array_type) or hasattr(kind, "__array_namespace__")
 
     @override
-    def to_host(self, array: Any) -> HostView:
+    def to_host(self, array: object) -> HostView:
         if isinstance(array, Producer):
             return host_view(array)
         if hasattr(array, "todense"):  # a sparse array has no memory of all its elements
-            array = array.todense()
+            array = cast("_Sparse", array).todense()
         # lazy and chunked arrays have no memory until they are computed
         return HostView(np.asarray(array), owned=False, copied=True)
 
     @override
-    def from_host(self, view: HostArray, device: Any) -> object:
+    def from_host(self, view: HostArray, device: object) -> object:
         namespace = self._namespace
         array = namespace.from_dlpack(view) if self._imports_dlpack else namespace.asarray(view)
-        return array if device is None else to_device(array, device)
+        return array if device is None else _to_device(array, device)
 
     @override
-    def snapshot(self, array: Any, device: Any) -> object:
+    def snapshot(self, array: object, device: object) -> object:
         copy = self._namespace.asarray(array, copy=True)
-        return copy if device is None else to_device(copy, device)
+        return copy if device is None else _to_device(copy, device)
 
     @override
     def accepts(self, view: HostArray) -> bool:
@@ -96,7 +123,7 @@ class NamespaceBackend(Backend[Any, Any]):
 
     @override
     def dtype(self, name: object) -> AnyDType:
-        return named_dtype(name if isinstance(name, (str, type, np.dtype)) else str(name))
+        return named_dtype(name if _is_named(name) else str(name))
 
     @override
     def parse_device(self, device: object) -> object:
@@ -114,10 +141,26 @@ class NamespaceBackend(Backend[Any, Any]):
         return None if device is None else str(device)
 
     @override
-    def to_device(self, array: Any, device: object) -> object:
-        there = device is None or device_of(array) == device
-        return array if there else to_device(array, device)
+    def to_device(self, array: object, device: object) -> object:
+        there = device is None or _device_of(array) == device
+        return array if there else _to_device(array, device)
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
         return NamespaceBackend.of, (self.name,)
+
+
+def _is_named(dtype: object) -> bool:
+    """Tell whether NumPy reads ``dtype``; what else a library has for one is read by its text."""
+    return isinstance(dtype, (str, type, np.dtype))
+
+
+def _standard(namespace: object) -> _Standard:
+    return cast("_Standard", namespace)
+
+
+def backend_for(xp: Namespace) -> AnyBackend:
+    """Return the backend of a library: its own if there is one, else one made of the standard."""
+    name = namespace_name(xp)
+    backend = backend_named(name.partition(".")[0])
+    return NamespaceBackend.of(name) if backend is None else backend

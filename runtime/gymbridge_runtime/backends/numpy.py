@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from gymbridge_runtime.backend import Backend, Convert, HostView
+from gymbridge_runtime.backend import Backend, HostView, Import
 from gymbridge_runtime.types import HostArray
 from typing_extensions import override
 
 if TYPE_CHECKING:
     from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.trees import Bag, Rule
 
 __all__ = ["NUMPY", "NumpyBackend"]
 
@@ -36,8 +37,17 @@ class NumpyBackend(Backend[HostArray, None]):
         return array
 
     @override
-    def plain_import(self) -> Convert:
-        return lambda view: view
+    def viewing(self, otherwise: Rule) -> Rule:
+        kind = np.ndarray
+
+        def view(value: object, depth: int = 0, bag: Bag | None = None) -> object:
+            return value if type(value) is kind else otherwise(value, depth, bag)
+
+        return view
+
+    @override
+    def plain_import(self) -> Import:
+        return _itself
 
     @override
     def is_array(self, kind: type[object]) -> bool:
@@ -68,6 +78,10 @@ class NumpyBackend(Backend[HostArray, None]):
         if device not in {None, "cpu"}:
             raise ValueError(f"NumPy has the device 'cpu' only, got device={device!r}")
         return None
+
+
+def _itself(view: HostArray) -> object:
+    return view
 
 
 NUMPY: Final = NumpyBackend()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import torch
-from gymbridge_runtime.backend import REFUSALS, Backend, Convert, ConvertFour, HostView
+from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, HostView, Import
 from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.narrowing import untyped
 from torch.utils.dlpack import from_dlpack
 from typing_extensions import override
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gymbridge_runtime.trees import Bag, Rule
-    from gymbridge_runtime.types import AnyType, HostArray
+    from gymbridge_runtime.types import HostArray
 
 __all__ = ["TORCH", "TorchBackend"]
 
@@ -49,6 +52,8 @@ _NAME: Final = {dtype: str(dtype).removeprefix("torch.") for dtype in _BITS}
 _EXTENDED: Final = {name: dtype for dtype, name in _NAME.items()}
 _NAMES: Final = frozenset(_DTYPES.values()) | frozenset(_EXTENDED)
 
+_from_numpy: Final = cast("Callable[[HostArray], torch.Tensor]", untyped(torch, "from_numpy"))
+
 
 class TorchBackend(Backend[torch.Tensor, torch.device]):
     """PyTorch's strided tensors; sparse, nested, quantized and fake ones are refused."""
@@ -74,8 +79,8 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return None
 
     @override
-    def plain_import(self) -> Convert:
-        return torch.from_numpy
+    def plain_import(self) -> Import:
+        return _from_numpy
 
     @override
     def plain_number(self, array: torch.Tensor) -> complex | None:
@@ -85,7 +90,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     def viewing(self, otherwise: Rule) -> Rule:
         kind = torch.Tensor
 
-        def view(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+        def view(value: object, depth: int = 0, bag: Bag | None = None) -> object:
             try:
                 if type(value) is kind and not value.requires_grad:
                     return value.numpy()
@@ -99,7 +104,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
         kind = torch.Tensor
 
-        def view(a: AnyType, b: AnyType, c: AnyType, d: AnyType) -> tuple[object, ...]:
+        def view(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
             try:
                 if (
                     (type(a) is kind and not a.requires_grad)
@@ -135,7 +140,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         if bits.dtype == np.uint64:
             bits = bits.view(np.uint64)  # not the other one
         # from_numpy warns of read-only memory, which comes here only to be moved off the host
-        tensor = torch.from_numpy(bits) if bits.flags.writeable else from_dlpack(bits)
+        tensor = _from_numpy(bits) if bits.flags.writeable else from_dlpack(bits)
         if dtype is not None:
             tensor = tensor.view(dtype)
         return tensor if device is None else tensor.to(device)
