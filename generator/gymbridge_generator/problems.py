@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from pydantic import BaseModel
 
@@ -68,7 +68,7 @@ def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str
 
 
 def _given(detail: ErrorDetails) -> object:
-    return detail["input"]
+    return cast("object", detail["input"])
 
 
 def _follows(detail: ErrorDetails) -> bool:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime.backend import Convert
+    from gymbridge_runtime.types import HostArray
 
 __all__ = ["Scalars"]
 
@@ -43,7 +44,11 @@ class Scalars(dict[type[object], "Convert"]):
         return rule
 
     def _one_of_an_array(self, value: object) -> object:
-        view = self._views.of(value)
-        if view is None or view.size != 1 or view.dtype.kind == "c":
-            return self._tree(value)
-        return self._python(cast("object", view.item()))
+        number = _one_number(self._views.of(value))
+        return self._tree(value) if number is None else self._python(number)
+
+
+def _one_number(view: HostArray | None) -> object:
+    """Return the number in ``view``, or None where it has more or fewer, or a complex one."""
+    is_one = view is not None and view.size == 1 and view.dtype.kind != "c"
+    return view.item() if view is not None and is_one else None
