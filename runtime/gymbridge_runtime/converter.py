@@ -16,6 +16,7 @@ from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.foreign import foreign_view, is_foreign_array
 from gymbridge_runtime.known import backend_of
 from gymbridge_runtime.narrowing import is_host_array, is_host_scalar
+from gymbridge_runtime.number_shortcuts import before_numbers
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.shortcuts import Shortcuts
 from gymbridge_runtime.slots import fill
@@ -140,22 +141,26 @@ class Converter:
         if issubclass(kind, Enum):
             return as_it_is
         if is_host_scalar(kind):
-            return (
-                self._number_rule(rule_of(self._scalar)) if is_number(np.dtype(kind)) else as_it_is
-            )
+            if not is_number(np.dtype(kind)):
+                return as_it_is
+            return self._number_rule(kind, rule_of(self._scalar))
         backend = backend_of(kind)
         if backend is not None:
             return self._array_rule(kind, backend)
         if issubclass(kind, (bool, str, bytes)):
             return as_it_is
         if issubclass(kind, (int, float, complex)):
-            return self._number_rule(rule_of(self._number))
+            return self._number_rule(kind, rule_of(self._number))
         if container_of(kind) is not None:
             return None
         return self._foreign if is_foreign_array(kind) else as_it_is
 
-    def _number_rule(self, rule: Rule) -> Rule:
-        return as_it_is if self._arrays_only else rule
+    def _number_rule(self, kind: type[object], long_way: Rule) -> Rule:
+        if self._arrays_only:
+            return as_it_is
+        if kind in {int, float} or issubclass(kind, np.generic):
+            return before_numbers(self.imports, kind, long_way)
+        return long_way  # a class of its own may be any number
 
     def _array_rule(self, kind: type[object], source: AnyBackend) -> Rule:
         if source.is_opaque(kind):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import jax
@@ -82,7 +82,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def plain_import(self) -> Import:
-        return SMALL_ARRAYS.importer(lambda view: self._put((view,), None)[0])
+        return self._import_small
 
     @override
     def viewing(self, otherwise: Rule) -> Rule:
@@ -139,7 +139,11 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def from_host(self, view: HostArray, device: _Placement | None) -> object:
-        return self._put((view,), device)[0] if device is not None else self.plain_import()(view)
+        return self._put((view,), device)[0] if device is not None else self._import_small(view)
+
+    @cached_property
+    def _import_small(self) -> Import:
+        return SMALL_ARRAYS.importer(lambda view: self._put((view,), None)[0])
 
     @override
     def from_host_many(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:

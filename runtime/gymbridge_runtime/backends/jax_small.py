@@ -38,6 +38,9 @@ _ROW_BYTES: Final = 4096
 _MOST_RESULTS: Final = 8
 """Results of one call from which XLA takes threads for it, and 30 µs longer."""
 
+_MOST_ROWS: Final = 64
+"""Arrays from which one identity is compiled: it takes longer to run, and much less to compile."""
+
 _ROW_DTYPES: Final = frozenset(
     map(np.dtype, ("bool", "int8", "int16", "uint8", "uint16", "float32"))
 )
@@ -133,7 +136,7 @@ def _import_of(views: Sequence[HostArray]) -> _Import:
     """Return the import of arrays like ``views``."""
     if len(views) <= _MOST_RESULTS:
         return _in_one_call(views)
-    return _in_calls(views)
+    return _in_calls(views) if len(views) <= _MOST_ROWS else _same
 
 
 def _in_calls(views: Sequence[HostArray]) -> _Import:
@@ -146,7 +149,14 @@ def _in_calls(views: Sequence[HostArray]) -> _Import:
         for indices in by_shape.values()
         for start in range(0, len(indices), _MOST_RESULTS)
     ]
-    calls = [(part, _in_one_call([views[index] for index in part])) for part in parts]
+    compiled: dict[object, _Import] = {}
+    calls: list[tuple[list[int], _Import]] = []
+    for part in parts:
+        like = [views[index] for index in part]
+        signature = tuple([(view.dtype, view.shape) for view in like])
+        if signature not in compiled:  # parts that are alike need one compilation
+            compiled[signature] = _in_one_call(like)
+        calls.append((part, compiled[signature]))
 
     def imported(*arrays: HostArray) -> Sequence[jax.Array]:
         found: dict[int, jax.Array] = {}

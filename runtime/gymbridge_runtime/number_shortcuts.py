@@ -1,0 +1,65 @@
+"""The short way for numbers: infos are full of them, and what is special about one shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymbridge_runtime.slots import Slot
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.arrays import ArrayImport
+    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.trees import Bag, Rule
+    from gymbridge_runtime.types import AnyType, HostArray
+
+__all__ = ["before_numbers"]
+
+_PYTHON = {int: np.dtype(np.int64), float: np.dtype(np.float64)}
+
+
+def before_numbers(imports: ArrayImport, kind: type[object], long_way: Rule) -> Rule:
+    """Return ``long_way``, the rule of numbers of ``kind``, behind a shortcut if there is one."""
+    target = imports.target
+    dtype = _PYTHON[kind] if kind in _PYTHON else np.dtype(kind)
+    if imports.device is not None or imports.float_dtype is not None or not target.plain_dtypes:
+        return long_way
+    if dtype in target.plain_dtypes:
+        return _kept(imports, dtype, long_way)
+    narrow = target.narrowest(dtype)
+    if narrow is None or narrow == dtype or dtype.kind not in "iuf":
+        return long_way
+    return _narrowed(imports, dtype, narrow, long_way)
+
+
+def _kept(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
+    array, over = np.array, imports.target.plain_import()
+
+    def keep(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+        made: HostArray = array(value)
+        if made.dtype != dtype:  # an int of more than 64 bits
+            return long_way(value, depth, bag)
+        if bag is None:
+            return over(made)
+        bag.append(made)
+        return Slot(len(bag) - 1)
+
+    return keep
+
+
+def _narrowed(imports: ArrayImport, dtype: AnyDType, narrow: AnyDType, long_way: Rule) -> Rule:
+    array, over, stored_as = np.array, imports.target.plain_import(), imports.target.stored_as
+    bounds = np.finfo(narrow) if narrow.kind == "f" else np.iinfo(narrow)
+    low, high = bounds.min, bounds.max
+
+    def cast(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+        stored = stored_as(dtype)
+        if stored is None or not low <= value <= high:
+            return long_way(value, depth, bag)
+        made: HostArray = array(value, stored)
+        if bag is None:
+            return over(made)
+        bag.append(made)
+        return Slot(len(bag) - 1)
+
+    return cast
