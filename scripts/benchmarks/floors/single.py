@@ -29,32 +29,32 @@ JaxEnv: TypeAlias = "gym.Env[jax.Array, jax.Array]"
 
 def numpy_to_torch_step(env: NumpyEnv, action: Tensor) -> object:
     obs, reward, terminated, truncated, info = env.step(action.numpy().copy())
-    return numpy_to_torch(obs), reward, terminated, truncated, info
+    return numpy_to_torch(obs), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
 def torch_to_numpy_step(env: TorchEnv, action: AnyArray) -> object:
     obs, reward, terminated, truncated, info = env.step(from_numpy(action.copy()))
-    return obs.numpy(), reward, terminated, truncated, info
+    return obs.numpy(), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
 def numpy_to_jax_step(env: NumpyEnv, action: jax.Array) -> object:
     obs, reward, terminated, truncated, info = env.step(np.array(action))
-    return identity(obs.copy()), reward, terminated, truncated, info
+    return identity(obs.copy()), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
 def jax_to_numpy_step(env: JaxEnv, action: AnyArray) -> object:
     obs, reward, terminated, truncated, info = env.step(identity(action.copy()))
-    return np.asarray(obs), reward, terminated, truncated, info
+    return np.asarray(obs), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
 def torch_to_jax_step(env: TorchEnv, action: jax.Array) -> object:
     obs, reward, terminated, truncated, info = env.step(from_numpy(np.array(action)))
-    return identity(obs.numpy().copy()), reward, terminated, truncated, info
+    return identity(obs.numpy().copy()), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
 def jax_to_torch_step(env: JaxEnv, action: Tensor) -> object:
     obs, reward, terminated, truncated, info = env.step(identity(action.numpy().copy()))
-    return from_numpy(np.array(obs)), reward, terminated, truncated, info
+    return from_numpy(np.array(obs)), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
 STEP: Final[Floors] = {
@@ -71,12 +71,12 @@ STEP: Final[Floors] = {
 
 def numpy_to_torch_cartpole(env: gym.Env[AnyArray, np.int64], action: Tensor) -> object:
     obs, reward, terminated, truncated, info = env.step(np.int64(action.item()))
-    return numpy_to_torch(obs), reward, terminated, truncated, info
+    return numpy_to_torch(obs), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
 def numpy_to_jax_cartpole(env: gym.Env[AnyArray, np.int64], action: jax.Array) -> object:
     obs, reward, terminated, truncated, info = env.step(np.int64(np.asarray(action).item()))
-    return identity(obs.copy()), reward, terminated, truncated, info
+    return identity(obs.copy()), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
 CARTPOLE: Final[Floors] = {
@@ -97,7 +97,7 @@ def numpy_to_torch_info(env: NumpyEnv, action: Tensor) -> object:
         "mission": info["mission"],
         "outcome": info["outcome"],
     }
-    return numpy_to_torch(obs), reward, terminated, truncated, new
+    return numpy_to_torch(obs), float(reward), bool(terminated), bool(truncated), new
 
 
 def torch_to_numpy_info(env: TorchEnv, action: AnyArray) -> object:
@@ -110,7 +110,7 @@ def torch_to_numpy_info(env: TorchEnv, action: AnyArray) -> object:
         "mission": info["mission"],
         "outcome": info["outcome"],
     }
-    return obs.numpy(), reward, terminated, truncated, new
+    return obs.numpy(), float(reward), bool(terminated), bool(truncated), new
 
 
 def numpy_to_jax_info(env: NumpyEnv, action: jax.Array) -> object:
@@ -130,7 +130,7 @@ def numpy_to_jax_info(env: NumpyEnv, action: jax.Array) -> object:
         "mission": info["mission"],
         "outcome": info["outcome"],
     }
-    return new_obs, reward, terminated, truncated, new
+    return new_obs, float(reward), bool(terminated), bool(truncated), new
 
 
 def jax_to_numpy_info(env: JaxEnv, action: AnyArray) -> object:
@@ -143,7 +143,7 @@ def jax_to_numpy_info(env: JaxEnv, action: AnyArray) -> object:
         "mission": info["mission"],
         "outcome": info["outcome"],
     }
-    return np.asarray(obs), reward, terminated, truncated, new
+    return np.asarray(obs), float(reward), bool(terminated), bool(truncated), new
 
 
 def torch_to_jax_info(env: TorchEnv, action: jax.Array) -> object:
@@ -163,7 +163,7 @@ def torch_to_jax_info(env: TorchEnv, action: jax.Array) -> object:
         "mission": info["mission"],
         "outcome": info["outcome"],
     }
-    return new_obs, reward, terminated, truncated, new
+    return new_obs, float(reward), bool(terminated), bool(truncated), new
 
 
 def jax_to_torch_info(env: JaxEnv, action: Tensor) -> object:
@@ -176,7 +176,7 @@ def jax_to_torch_info(env: JaxEnv, action: Tensor) -> object:
         "mission": info["mission"],
         "outcome": info["outcome"],
     }
-    return from_numpy(np.array(obs)), reward, terminated, truncated, new
+    return from_numpy(np.array(obs)), float(reward), bool(terminated), bool(truncated), new
 
 
 INFO: Final[Floors] = {

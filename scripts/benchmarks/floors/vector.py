@@ -42,20 +42,20 @@ def numpy_to_torch_step(envs: NumpyEnvs, actions: Tensor) -> object:
         numpy_to_torch(rewards),
         numpy_to_torch(terminated),
         numpy_to_torch(truncated),
-        infos,
+        dict(infos),
     )
 
 
 def torch_to_numpy_step(envs: TorchEnvs, actions: AnyArray) -> object:
     obs, rewards, terminated, truncated, infos = envs.step(from_numpy(actions.copy()))
-    return obs.numpy(), rewards.numpy(), terminated.numpy(), truncated.numpy(), infos
+    return obs.numpy(), rewards.numpy(), terminated.numpy(), truncated.numpy(), dict(infos)
 
 
 def numpy_to_jax_step(envs: NumpyEnvs, actions: jax.Array) -> object:
     obs, rewards, terminated, truncated, infos = envs.step(np.array(actions))
     return (
         *identities(obs.copy(), rewards.astype(np.float32), terminated.copy(), truncated.copy()),
-        infos,
+        dict(infos),
     )
 
 
@@ -66,7 +66,7 @@ def jax_to_numpy_step(envs: JaxEnvs, actions: AnyArray) -> object:
         np.asarray(rewards),
         np.asarray(terminated),
         np.asarray(truncated),
-        infos,
+        dict(infos),
     )
 
 
@@ -79,7 +79,7 @@ def torch_to_jax_step(envs: TorchEnvs, actions: jax.Array) -> object:
             terminated.numpy().copy(),
             truncated.numpy().copy(),
         ),
-        infos,
+        dict(infos),
     )
 
 
@@ -90,7 +90,7 @@ def jax_to_torch_step(envs: JaxEnvs, actions: Tensor) -> object:
         from_numpy(np.array(rewards)),
         from_numpy(np.array(terminated)),
         from_numpy(np.array(truncated)),
-        infos,
+        dict(infos),
     )
 
 
@@ -110,7 +110,7 @@ def numpy_to_jax_cartpoles(envs: NumpyEnvs, actions: jax.Array) -> object:
     obs, rewards, terminated, truncated, infos = envs.step(np.asarray(actions).astype(np.int64))
     return (
         *identities(obs.copy(), rewards.astype(np.float32), terminated.copy(), truncated.copy()),
-        infos,
+        dict(infos),
     )
 
 
@@ -131,7 +131,7 @@ def numpy_to_torch_dict(
         numpy_to_torch(rewards),
         numpy_to_torch(terminated),
         numpy_to_torch(truncated),
-        infos,
+        dict(infos),
     )
 
 
@@ -144,7 +144,7 @@ def torch_to_numpy_dict(
         rewards.numpy(),
         terminated.numpy(),
         truncated.numpy(),
-        infos,
+        dict(infos),
     )
 
 
@@ -163,7 +163,7 @@ def numpy_to_jax_dict(
         new_rewards,
         new_terminated,
         new_truncated,
-        infos,
+        dict(infos),
     )
 
 
@@ -176,7 +176,7 @@ def jax_to_numpy_dict(
         np.asarray(rewards),
         np.asarray(terminated),
         np.asarray(truncated),
-        infos,
+        dict(infos),
     )
 
 
@@ -195,7 +195,7 @@ def torch_to_jax_dict(
         new_rewards,
         new_terminated,
         new_truncated,
-        infos,
+        dict(infos),
     )
 
 
@@ -208,7 +208,7 @@ def jax_to_torch_dict(
         from_numpy(np.array(rewards)),
         from_numpy(np.array(terminated)),
         from_numpy(np.array(truncated)),
-        infos,
+        dict(infos),
     )
 
 
