@@ -129,7 +129,9 @@ class ArrayImport:
             return self.take(HostView(array, owned=True), bag)
         if dtype not in self.target.plain_dtypes:
             stored = self.target.stored_as(dtype) if dtype.kind in "iuf" else None
-            if stored is None or (dtype.kind != "f" and first_misfit(array, stored) is not None):
+            if stored not in self.target.plain_dtypes or (
+                dtype.kind != "f" and first_misfit(array, stored) is not None
+            ):
                 return self.take(HostView(array, owned=True), bag)
             array = self.target.private_copy(array, stored)
         if bag is None:
