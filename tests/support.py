@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
 from textwrap import dedent
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +84,14 @@ class Library(ABC):
     """How a test makes and reads arrays of one library."""
 
     name: str
+    mutable: bool = True
+    """Whether its arrays can be written into."""
+    shares: bool = True
+    """Whether others may write into its memory, and it takes over theirs."""
+    narrow: ClassVar[dict[str, str]] = {}
+    """What becomes of dtypes that it does not have, with its settings as they are in tests."""
+    eighths: bool = True
+    """Whether it has floating-point numbers of 8 bits."""
 
     @abstractmethod
     def make(self, values: npt.ArrayLike) -> Array:
@@ -103,7 +111,7 @@ class Library(ABC):
 
     def dtype(self, array: Array) -> str:
         """Return the name of the dtype of ``array``."""
-        return str(array.dtype).removeprefix("torch.")
+        return str(array.dtype).rpartition(".")[2]
 
 
 class _Numpy(Library):
@@ -168,6 +176,14 @@ class _Torch(Library):
 
 class _Jax(Library):
     name = "jax"
+    mutable = False
+    shares = False
+    narrow: ClassVar[dict[str, str]] = {
+        "int64": "int32",
+        "uint64": "uint32",
+        "float64": "float32",
+        "complex128": "complex64",
+    }
 
     @override
     def make(self, values: npt.ArrayLike) -> Array:
@@ -192,7 +208,44 @@ class _Jax(Library):
         return address
 
 
-LIBRARIES = {library.name: library for library in (_Numpy(), _Torch(), _Jax())}
+class _Mlx(Library):
+    name = "mlx"
+    shares = False
+    eighths = False
+    narrow: ClassVar[dict[str, str]] = {"float64": "float32", "complex128": "complex64"}
+
+    @override
+    def make(self, values: npt.ArrayLike) -> Array:
+        import mlx.core as mx
+
+        return mx.array(np.array(values, order="C"))
+
+    @override
+    def values(self, array: Array) -> Host:
+        return np.array(self._view(array))
+
+    @override
+    def is_array(self, value: object) -> bool:
+        import mlx.core as mx
+
+        return type(value) is mx.array
+
+    @override
+    def address(self, array: Array) -> int:
+        address: int = self._view(array).ctypes.data
+        return address
+
+    def _view(self, array: Array) -> Host:
+        import mlx.core as mx
+
+        if array.dtype != mx.bfloat16:
+            return np.asarray(array)
+        import ml_dtypes
+
+        return np.asarray(array.view(mx.uint16)).view(ml_dtypes.bfloat16)
+
+
+LIBRARIES = {library.name: library for library in (_Numpy(), _Torch(), _Jax(), _Mlx())}
 
 
 class Pair:

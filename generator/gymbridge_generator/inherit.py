@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -18,16 +19,27 @@ if TYPE_CHECKING:
 
     from gymbridge_generator.model import Backend
 
-__all__ = ["inherited"]
+__all__ = ["Inherited", "inherited"]
 
 
-def inherited(names: Iterable[str]) -> dict[str, Backend]:
-    """Return the libraries of published specs, and of those that they extend, by their names.
+@dataclass(frozen=True)
+class Inherited:
+    """What a spec has from others."""
+
+    backends: dict[str, Backend]
+    """Their libraries, by name."""
+    chosen: frozenset[str]
+    """The names of those between which they ask for wrappers themselves."""
+
+
+def inherited(names: Iterable[str]) -> Inherited:
+    """Return what published specs offer, and those that they extend.
 
     Raises:
         SpecError: A published spec is wrong itself.
     """
     found: dict[str, Backend] = {}
+    chosen: set[str] = set()
     waiting, seen = list(names), set[str]()
     while waiting:
         name = waiting.pop(0)
@@ -36,8 +48,10 @@ def inherited(names: Iterable[str]) -> dict[str, Backend]:
         if text is not None:
             spec = _published(text, f"<the spec {name!r}>")
             waiting.extend(spec.extends)
-            found = {backend.name: backend for backend in spec.backend} | found
-    return found
+            own = {backend.name: backend for backend in spec.backend}
+            found = own | found
+            chosen |= own.keys() if spec.matrix.backends is None else {*spec.matrix.backends}
+    return Inherited(found, frozenset(chosen))
 
 
 def _published(text: str, file: str) -> Spec:

@@ -134,6 +134,7 @@ def _facts(backend: Backend, names: Names) -> list[str]:
         "array": backend.array,
         "mutable": backend.mutable,
         "read_only": backend.read_only,
+        "views": backend.views,
         "copies_in": backend.copies_in,
     }
     if backend.dlpack:

@@ -61,14 +61,15 @@ def parse(text: str, file: str) -> Selection:
     matrix = dict(_well_formed(Matrix, [data.get("matrix", {})])).get(0)
     extended = [name for name in _items(data.get("extends")) if isinstance(name, str)]
     others = inherited(extended)
-    every = others | {backend.name: backend for backend in own.values()}
+    mine = {backend.name: backend for backend in own.values()}
+    every = others.backends | mine
     findings += _check_extended(extended)
-    findings += consistency.check_backends(own, others)
+    findings += consistency.check_backends(own, others.backends)
     if matrix:
         findings += consistency.check_matrix(matrix, {*every, *_named(data.get("backend"))})
     if spec and not findings:
-        mine = {backend.name for backend in own.values()} if extended else {*every}
-        pairs = tuple(_pairs(spec.matrix, every, mine))
+        chosen = {*mine, *others.chosen}
+        pairs = tuple(_pairs(spec.matrix, every, chosen, {*mine} if extended else {*every}))
         findings += consistency.check_output(pairs)
         if not findings:
             return Selection(spec, pairs)
@@ -95,10 +96,10 @@ def _check_extended(names: list[str]) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _pairs(
-    matrix: Matrix, every: Mapping[str, Backend], own: set[str]
+    matrix: Matrix, every: Mapping[str, Backend], default: set[str], own: set[str]
 ) -> Iterator[tuple[Backend, Backend]]:
     """Return the pairs a matrix asks for, ordered by their names."""
-    chosen = sorted(every if matrix.backends is None else matrix.backends)
+    chosen = sorted(default if matrix.backends is None else matrix.backends)
     every_pair = ((a, b) for a in chosen for b in chosen if a != b and {a, b} & own)
     for a, b in every_pair if matrix.pairs == "all" else sorted(matrix.pairs):
         yield every[a], every[b]

@@ -11,10 +11,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 
 from gymbridge_generator import expressions, words
 
-__all__ = ["Backend", "Dlpack", "Export", "Form", "Matrix", "Package", "ReadOnly", "Spec"]
+__all__ = ["Backend", "Dlpack", "Export", "Form", "Matrix", "Package", "ReadOnly", "Spec", "Views"]
 
 Form: TypeAlias = Literal["single", "vector"]
 ReadOnly: TypeAlias = Literal["ignored", "kept", "refused"]
+Views: TypeAlias = Literal["writable", "read-only"]
 DlpackVersion: TypeAlias = Literal["legacy", "1.0", "1.1", "1.2", "1.3"]
 ExportKeyword: TypeAlias = Literal["stream", "max_version", "dl_device", "copy"]
 Export: TypeAlias = Literal[
@@ -117,6 +118,9 @@ class Backend(_Table):
     """Whether its users can write into an array."""
     read_only: ReadOnly = "ignored"
     """What it does with read-only memory: write through it, keep it read-only or refuse it."""
+    views: Views = "writable"
+    """How others see its memory: to be read only where several of its arrays may be over the same
+    memory, or where what it exports cannot say whether it may be written into."""
     copies_in: bool = False
     """Whether importing always copies."""
     typed: bool = True
@@ -129,7 +133,8 @@ class Matrix(_Table):
     """Which wrappers are written."""
 
     backends: Names | None = None
-    """The libraries to choose from; by default all that the spec knows."""
+    """The libraries to choose from; by default the spec's own and those chosen by the specs that it
+    extends."""
     pairs: Pairs = "all"
     """"all", or pairs of names, where the environment's library comes first. In a spec that extends
     others "all" means the pairs with a library of its own."""

@@ -14,9 +14,9 @@ Sharing: TypeAlias = Literal["shared", "read-only view", "copied"]
 
 def sharing(source: Backend, target: Backend) -> Sharing:
     """Return what happens by default to arrays in host memory."""
-    if target.copies_in or (source.mutable and not target.mutable):
+    if target.copies_in or not target.mutable:
         return "copied"
-    if source.mutable:
+    if source.mutable and source.views == "writable":
         return "shared"
     return "read-only view" if target.read_only == "kept" else "copied"
 
@@ -24,9 +24,17 @@ def sharing(source: Backend, target: Backend) -> Sharing:
 def _why_copied(source: Backend, target: Backend) -> str:
     if target.copies_in:
         return f"{target.title} copies whatever it imports"
+    if target.mutable:
+        return f"{_why_read_only(source)}, and {target.title} would write into it"
     if source.mutable:
         return f"an array of {target.title} must not change, and the memory of {source.title} may"
-    return f"an array of {source.title} must not change, and {target.title} would write into it"
+    return f"arrays of {target.title} have memory of their own"
+
+
+def _why_read_only(source: Backend) -> str:
+    if source.mutable:
+        return f"the memory of {source.title} is there to be read"
+    return f"an array of {source.title} must not change"
 
 
 def observations(source: Backend, target: Backend, *, vector: bool) -> str:
@@ -36,8 +44,8 @@ def observations(source: Backend, target: Backend, *, vector: bool) -> str:
             return f"Observations are copies: {_why_copied(source, target)}."
         case "read-only view":
             return (
-                f"Observations are read-only views of the environment's memory: an array of "
-                f"{source.title} must not change."
+                "Observations are read-only views of the environment's memory: "
+                f"{_why_read_only(source)}."
             )
         case "shared":
             reused = (
@@ -67,6 +75,6 @@ def values(source: Backend, target: Backend) -> str:
         case "copied":
             return f"The result is a copy: {_why_copied(source, target)}."
         case "read-only view":
-            return f"The result is a read-only view: an array of {source.title} must not change."
+            return f"The result is a read-only view: {_why_read_only(source)}."
         case "shared":
             return f"The result shares memory with ``value``{_unless_read_only(target)}."

@@ -79,6 +79,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     """The top-level packages that its array types say they come from."""
     mutable: bool = True
     """Whether its users can write into an array."""
+    writable_views: bool = True
+    """Whether `to_host` may show memory that others write into, if its arrays are mutable."""
     keeps_read_only: bool = False
     """Whether an array over read-only memory is read-only in this library as well."""
     copies_in: bool = False
@@ -95,7 +97,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     # -- a cheap way for ordinary arrays; each says the same as the operations below --------
 
     plain_dtypes: frozenset[AnyDType] = frozenset()
-    """The dtypes that `plain_import` takes and keeps; none: there is no cheap way in."""
+    """The dtypes that `plain_import` takes and keeps, or narrows as `stored_as` says it does; none:
+    there is no cheap way in."""
     plain_bytes: int = sys.maxsize
     """The size below which a batch of copies is imported at once."""
 

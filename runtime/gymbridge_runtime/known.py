@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from gymbridge_runtime.backend import AnyBackend, Backend
-from gymbridge_runtime.errors import BackendNotInstalledError
+from gymbridge_runtime.backend import load
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.backend import AnyBackend
 
 __all__ = ["backend_named", "backend_of", "load", "register"]
 
@@ -15,6 +16,7 @@ _REFERENCES = {
     "torch": "gymbridge_runtime.backends.torch:TORCH",
     "jax": "gymbridge_runtime.backends.jax:JAX",
     "jaxlib": "gymbridge_runtime.backends.jax:JAX",
+    "mlx": "gymbridge_runtime.backends.mlx:MLX",
 }
 """Where the backend of an array is, by the top-level package that defines the array's type."""
 
@@ -25,31 +27,6 @@ def register(backend: AnyBackend) -> None:
     """Make arrays of ``backend`` recognised wherever they turn up."""
     for root in backend.roots:
         _REGISTERED[root] = backend
-
-
-def load(reference: str) -> AnyBackend:
-    """Return the backend at ``package.module:NAME``.
-
-    Raises:
-        BackendNotInstalledError: Its library, or something that the library needs, is missing.
-    """
-    module_name, _, attribute = reference.partition(":")
-    if find_spec(module_name.partition(".")[0]) is None:
-        raise BackendNotInstalledError(
-            f"the package of the backend {reference!r} is not installed; install it to restore this"
-        )
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise BackendNotInstalledError.explain(
-            reference, f"pip install {error.name}", error
-        ) from error
-    backend: AnyBackend | None = getattr(module, attribute, None)
-    if not isinstance(backend, Backend):
-        raise TypeError(
-            f"{reference} is {backend!r} and no gymbridge backend; correct the reference"
-        )
-    return backend
 
 
 def backend_named(root: str) -> AnyBackend | None:
@@ -63,7 +40,7 @@ def backend_named(root: str) -> AnyBackend | None:
 def backend_of(kind: type[object]) -> AnyBackend | None:
     """Return the backend whose arrays ``kind`` are, if it is one that gymbridge knows."""
     for base in kind.__mro__:
-        root = str(base.__module__).partition(".")[0]
+        root = f"{base.__module__}".partition(".")[0]
         backend = backend_named(root)
         if backend is not None and backend.is_array(kind):
             return backend

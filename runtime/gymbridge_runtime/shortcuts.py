@@ -50,7 +50,7 @@ class Shortcuts:
         self._shares: bool = (
             imports.ownership is Ownership.WHERE_SAFE
             and target.mutable
-            and (source.mutable or target.keeps_read_only)
+            and ((source.mutable and source.writable_views) or target.keeps_read_only)
         )
         self._exist: bool = (
             self._kind is not None
@@ -67,6 +67,8 @@ class Shortcuts:
             return long_way
         if self._imports.target.batches:
             return self._collecting(long_way)
+        if self._imports.target.copies_in:
+            return self._importing(long_way)
         if not self._shares or self._casts:
             return self._copying(long_way)
         if self._imports.target.keeps_read_only:
@@ -126,6 +128,21 @@ class Shortcuts:
             return long_way(value, depth, bag)
 
         return copy
+
+    def _importing(self, long_way: Rule) -> Rule:
+        kind, view_of, over, dtypes = self._kind, self._view_of, self._over, self._dtypes
+
+        def take(value: HostArray, depth: int = 0, bag: Bag | None = None) -> object:
+            try:
+                if type(value) is kind:
+                    view = view_of(value)
+                    if view is not None and view.dtype in dtypes:
+                        return over(view)
+            except REFUSALS:
+                pass
+            return long_way(value, depth, bag)
+
+        return rule_of(take)
 
     def _collecting(self, long_way: Rule) -> Rule:
         kind, view_of, over, dtypes = self._kind, self._view_of, self._over, self._dtypes

@@ -62,6 +62,7 @@ def test_a_package_passes_on_what_the_runtime_has() -> None:
 def test_the_generic_backend_takes_every_fact_of_a_spec() -> None:
     parameters = inspect.signature(DlpackBackend).parameters.keys()
     always = {"name", "title", "reference", "module", "array", "mutable", "read_only", "copies_in"}
+    always |= {"views"}
     assert parameters == always | Dlpack.model_fields.keys()
 
 

@@ -85,6 +85,7 @@ def test_it_is_used(generated: Path) -> None:
 def test_its_examples_run(generated: Path) -> None:
     require("array_api_strict")
     require("jax")
+    require("mlx")
     require("torch")
     code = """
 import doctest, importlib, pkgutil
@@ -101,10 +102,12 @@ for module in pkgutil.walk_packages(mine.bridges.__path__, "mine.bridges."):
     assert done.stdout.split() == [
         "numpy_to_strict",
         "strict_to_jax",
+        "strict_to_mlx",
         "strict_to_numpy",
         "strict_to_torch",
         "vector.numpy_to_strict",
         "vector.strict_to_jax",
+        "vector.strict_to_mlx",
         "vector.strict_to_numpy",
         "vector.strict_to_torch",
     ]

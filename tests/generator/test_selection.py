@@ -23,8 +23,10 @@ def pairs(text: str) -> list[str]:
 def test_all_means_the_pairs_with_a_library_of_the_spec(own_spec: str) -> None:
     assert pairs(own_spec) == [
         "jax>strict",
+        "mlx>strict",
         "numpy>strict",
         "strict>jax",
+        "strict>mlx",
         "strict>numpy",
         "strict>torch",
         "torch>strict",
@@ -33,7 +35,7 @@ def test_all_means_the_pairs_with_a_library_of_the_spec(own_spec: str) -> None:
 
 def test_without_extending_all_means_all() -> None:
     shipped = resources.shipped_spec().read_text(encoding="utf-8")
-    assert len(pairs(shipped)) == 6
+    assert len(pairs(shipped)) == 12
 
 
 @pytest.mark.parametrize(
@@ -97,6 +99,16 @@ def test_specs_of_others_can_be_extended_and_extend_others() -> None:
         "one>mine",
         "two>mine",
     ]
+
+
+@pytest.mark.usefixtures("publish")
+def test_all_leaves_out_what_an_extended_spec_knows_and_does_not_choose(tmp_path: Path) -> None:
+    with (tmp_path / "two.toml").open("a", encoding="utf-8") as spec:
+        spec.write(BASE.format(name="rare", extends="").partition("]\n")[2])
+        spec.write('[matrix]\nbackends = ["one", "two"]\n')
+    mine = BASE.format(name="mine", extends='"two"')
+    assert pairs(mine) == ["mine>one", "mine>two", "one>mine", "two>mine"]
+    assert pairs(mine + '[matrix]\nbackends = ["mine", "rare"]\n') == ["mine>rare", "rare>mine"]
 
 
 @pytest.mark.usefixtures("publish")

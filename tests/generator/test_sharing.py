@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 
 from gymbridge_generator import sharing
-from gymbridge_generator.model import Backend, ReadOnly
+from gymbridge_generator.model import Backend, ReadOnly, Views
 
 
-def library(name: str, *, mutable: bool, read_only: ReadOnly, copies_in: bool = False) -> Backend:
+def library(
+    name: str,
+    *,
+    mutable: bool,
+    read_only: ReadOnly,
+    views: Views = "writable",
+    copies_in: bool = False,
+) -> Backend:
     return Backend(
         name=name,
         title=name.title(),
@@ -16,6 +23,7 @@ def library(name: str, *, mutable: bool, read_only: ReadOnly, copies_in: bool = 
         array=f"{name}.Array",
         mutable=mutable,
         read_only=read_only,
+        views=views,
         copies_in=copies_in,
     )
 
@@ -23,7 +31,8 @@ def library(name: str, *, mutable: bool, read_only: ReadOnly, copies_in: bool = 
 NUMPY = library("numpy", mutable=True, read_only="kept")
 TORCH = library("torch", mutable=True, read_only="ignored")
 JAX = library("jax", mutable=False, read_only="refused")
-MLX = library("mlx", mutable=True, read_only="kept", copies_in=True)
+MLX = library("mlx", mutable=True, read_only="kept", views="read-only", copies_in=True)
+ARROW = library("arrow", mutable=False, read_only="kept")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +46,10 @@ MLX = library("mlx", mutable=True, read_only="kept", copies_in=True)
         (JAX, TORCH, "copied"),
         (NUMPY, MLX, "copied"),
         (JAX, MLX, "copied"),
-        (MLX, NUMPY, "shared"),
+        (MLX, NUMPY, "read-only view"),
+        (MLX, TORCH, "copied"),
+        (MLX, JAX, "copied"),
+        (JAX, ARROW, "copied"),
     ],
 )
 def test_sharing(source: Backend, target: Backend, expected: str) -> None:
@@ -60,6 +72,17 @@ def test_sentences() -> None:
     )
     assert sharing.observations(NUMPY, MLX, vector=False) == (
         "Observations are copies: Mlx copies whatever it imports."
+    )
+    assert sharing.observations(MLX, TORCH, vector=False) == (
+        "Observations are copies: the memory of Mlx is there to be read, and Torch would write "
+        "into it."
+    )
+    assert sharing.observations(JAX, ARROW, vector=False) == (
+        "Observations are copies: arrays of Arrow have memory of their own."
+    )
+    assert sharing.observations(MLX, NUMPY, vector=False) == (
+        "Observations are read-only views of the environment's memory: the memory of Mlx is there "
+        "to be read."
     )
     assert sharing.actions(NUMPY) == (
         "Actions reach the environment as copies, so that it may write into them."

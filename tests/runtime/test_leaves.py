@@ -7,6 +7,7 @@ import ctypes
 import decimal
 import enum
 import fractions
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from tests.libraries.jax import jax, jnp
 from tests.libraries.ml_dtypes import ml_dtypes
+from tests.libraries.mlx import mx
 from tests.libraries.strict import strict
 from tests.libraries.torch import torch
 from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical
@@ -28,30 +30,32 @@ if TYPE_CHECKING:
 NUMPY_TO_TORCH = Pair("numpy", "torch")
 NUMPY_TO_JAX = Pair("numpy", "jax")
 TORCH_TO_NUMPY = Pair("torch", "numpy")
-TORCH_TO_JAX = Pair("torch", "jax")
 JAX_TO_NUMPY = Pair("jax", "numpy")
-JAX_TO_TORCH = Pair("jax", "torch")
-OUT_OF_NUMPY = [NUMPY_TO_TORCH, NUMPY_TO_JAX]
-OUT_OF_TORCH = [TORCH_TO_NUMPY, TORCH_TO_JAX]
-OUT_OF_JAX = [JAX_TO_NUMPY, JAX_TO_TORCH]
+OUT_OF_NUMPY = [pair for pair in PAIRS if pair.source.name == "numpy"]
+OUT_OF_TORCH = [pair for pair in PAIRS if pair.source.name == "torch"]
+OUT_OF_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
+OUT_OF_MLX = [pair for pair in PAIRS if pair.source.name == "mlx"]
 
 Into: TypeAlias = "Callable[[object], Array]"
 
 COMMON = (
     *("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32"),
-    *("float16", "float32", "complex64"),
-    *("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
-    "float8_e8m0fnu",
+    *("float16", "float32", "complex64", "bfloat16"),
 )
-"""The dtypes that all three libraries have, whatever their settings."""
+"""The dtypes that all libraries have, whatever their settings."""
+
+EIGHTHS = (
+    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+)
+"""Those of 8 bits that only some have."""
 
 ONLY_IN_JAX = {
     *("int2", "int4", "uint2", "uint4"),
     *("float4_e2m1fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"),
 }
 
-WIDE = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
-"""What becomes of the others in JAX as long as x64 is off."""
+WIDE = ("int64", "uint64", "float64", "complex128")
+"""Those that some libraries narrow."""
 
 SHAPES = [(), (1,), (0,), (3,), (2, 3), (0, 4), (2, 0, 3), (1, 2, 3, 4, 5)]
 
@@ -67,9 +71,14 @@ def numbers(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Host:
 
 
 class TestArrays:
-    @pytest.mark.parametrize("name", COMMON)
+    @pytest.mark.parametrize("name", [*COMMON, *EIGHTHS])
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
     def test_keep_dtype_shape_and_every_bit(self, pair: Pair, name: str) -> None:
+        if name in EIGHTHS and not (pair.source.eighths and pair.target.eighths):
+            if pair.source.eighths:
+                with pytest.raises(ConversionError, match=f"has no dtype for {name}"):
+                    pair.convert(pair.source.make(numbers((2,), dtype_of(name))))
+            return
         for shape in SHAPES:
             values = numbers(shape, dtype_of(name))
             for copy in (None, True):
@@ -79,20 +88,15 @@ class TestArrays:
                 assert identical(pair.target.values(result), values), shape
 
     @pytest.mark.parametrize("name", WIDE)
-    @pytest.mark.parametrize("pair", [NUMPY_TO_TORCH, TORCH_TO_NUMPY], ids=repr)
-    def test_of_64_bits_keep_them_between_numpy_and_pytorch(self, pair: Pair, name: str) -> None:
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_of_64_bits_keep_them_where_the_target_does(self, pair: Pair, name: str) -> None:
+        kept = pair.target.narrow.get(name, name)
         for shape in SHAPES:
-            values = numbers(shape, dtype_of(name))
-            result = pair.convert(pair.source.make(values))
-            assert identical(pair.target.values(result), values), shape
-
-    @pytest.mark.parametrize("name", WIDE)
-    @pytest.mark.parametrize("pair", [NUMPY_TO_JAX, TORCH_TO_JAX], ids=repr)
-    def test_of_64_bits_are_narrowed_by_jax_with_x64_off(self, pair: Pair, name: str) -> None:
-        for shape in SHAPES:
-            values = numbers(shape, dtype_of(name))
-            result = pair.convert(pair.source.make(values))
-            assert identical(pair.target.values(result), values.astype(WIDE[name])), shape
+            values = numbers(shape, dtype_of(pair.source.narrow.get(name, name)))
+            for copy in (None, True):
+                result = pair.convert(pair.source.make(values), copy=copy)
+                narrower = min(dtype_of(kept), values.dtype, key=lambda dtype: dtype.itemsize)
+                assert identical(pair.target.values(result), values.astype(narrower)), shape
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
     def test_keep_infinities_nans_and_the_sign_of_zero(self, pair: Pair) -> None:
@@ -169,7 +173,11 @@ class TestArrays:
     ) -> None:
         values = np.ones(3, dtype_of(name))
         for value in (values, values[0]):
-            if name in COMMON or (pair is NUMPY_TO_JAX and name in ONLY_IN_JAX):
+            if (
+                name in COMMON
+                or (name in EIGHTHS and pair.target.eighths)
+                or (pair.target.name == "jax" and name in ONLY_IN_JAX)
+            ):
                 result = pair.convert([value])[0]
                 assert pair.target.dtype(result) == name
                 assert (pair.target.values(result) == 1).all()
@@ -246,26 +254,24 @@ SCALARS = [
 
 class TestNumbers:
     @pytest.mark.parametrize("value", SCALARS, ids=lambda value: value.dtype.char)
-    @pytest.mark.parametrize("into", ["numpy", "torch"])
+    @pytest.mark.parametrize("into", LIBRARIES)
     def test_of_numpy_become_arrays_without_dimensions(self, into: str, value: np.generic) -> None:
         library = LIBRARIES[into]
         pair = next(pair for pair in PAIRS if pair.target.name == into)
         result = pair.convert({"a": value})["a"]
         assert library.is_array(result)
-        assert library.dtype(result) == value.dtype.name
+        name = value.dtype.name
+        assert library.dtype(result) == library.narrow.get(name, name)
         assert library.values(result).shape == ()
         assert library.values(result) == value
-
-    @pytest.mark.parametrize("value", SCALARS, ids=lambda value: value.dtype.char)
-    def test_of_numpy_become_arrays_of_what_jax_has(self, value: np.generic) -> None:
-        result = NUMPY_TO_JAX.convert(value)
-        assert result.dtype.name == WIDE.get(value.dtype.name, value.dtype.name)
-        assert result.shape == ()
-        assert complex(result) == complex(value)
 
     @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
     def test_of_ml_dtypes_keep_their_dtype(self, pair: Pair, name: str) -> None:
+        if name in EIGHTHS and not pair.target.eighths:
+            with pytest.raises(ConversionError, match=f"has no dtype for {name}"):
+                pair.convert(getattr(ml_dtypes, name)(1.5))
+            return
         result = pair.convert(getattr(ml_dtypes, name)(1.5))
         assert pair.target.dtype(result) == name
         assert float(result) == 1.5
@@ -283,12 +289,13 @@ class TestNumbers:
             (1 + 2j, "complex128"),
         ],
     )
-    @pytest.mark.parametrize("into", ["numpy", "torch"])
+    @pytest.mark.parametrize("into", ["numpy", "torch", "mlx"])
     def test_of_python_keep_their_value(self, into: str, value: complex, dtype: str) -> None:
         pair = next(pair for pair in PAIRS if pair.target.name == into)
         result = pair.convert(value)
         assert pair.target.is_array(result)
-        assert identical(pair.target.values(result), np.array(value, dtype))
+        kept = pair.target.narrow.get(dtype, dtype)
+        assert identical(pair.target.values(result), np.array(value, dtype).astype(kept))
 
     @pytest.mark.parametrize(
         ("value", "dtype"), [(7, "int32"), (0.1, "float32"), (1e300, "float32"), (2j, "complex64")]
@@ -394,6 +401,8 @@ OBJECTS = [
     torch.device("cpu"),
     torch.Generator(),
     torch.nn.Linear(1, 1),
+    mx.float32,
+    mx.cpu,
     jnp.float32,
     jax.random.key(0),
     jax.random.split(jax.random.key(0), 3),
@@ -600,6 +609,54 @@ class TestJaxArrays:
         assert identical(np.array(JAX_TO_NUMPY.convert(array)), values)
 
 
+class TestMlxArrays:
+    @pytest.mark.parametrize("pair", OUT_OF_MLX, ids=repr)
+    def test_that_are_not_computed_yet_arrive_with_their_values(self, pair: Pair) -> None:
+        lazy = mx.arange(6, dtype=mx.float32).reshape(2, 3).T * 2
+        for copy in (None, True):
+            result = pair.convert({"a": [lazy + 1]}, copy=copy)["a"][0]
+            assert pair.target.values(result).tolist() == [[1, 7], [3, 9], [5, 11]]
+
+    @pytest.mark.parametrize("pair", OUT_OF_MLX, ids=repr)
+    def test_that_begin_within_the_memory_of_others_arrive(self, pair: Pair) -> None:
+        array = mx.arange(12, dtype=mx.int32).reshape(3, 4)
+        for part in (array[1:, 1:3], array[2], array[:, ::2], array[2, 3]):
+            assert pair.target.values(pair.convert(part)).tolist() == part.tolist()
+
+    def test_of_float64_are_seen_and_copied_as_such(self) -> None:
+        wide = mx.array(np.array([0.1, 1e300]), dtype=mx.float64)
+        seen = Pair("mlx", "numpy").convert(wide)
+        assert identical(seen, np.array([0.1, 1e300]))
+        own = Pair("numpy", "mlx").convert(wide, copy=True)
+        assert own.dtype == mx.float64
+        assert identical(np.array(own), np.array([0.1, 1e300]))
+
+    @pytest.mark.parametrize("pair", OUT_OF_MLX, ids=repr)
+    def test_within_a_transformation_are_refused(self, pair: Pair) -> None:
+        def convert(array: Array) -> Array:
+            with pytest.raises(ConversionError, match=r"value\['a'\]: MLX could not show"):
+                pair.convert({"a": array})
+            return array.sum()
+
+        mx.vmap(convert)(mx.ones((2, 3)))
+        mx.compile(convert)(mx.ones(3))
+
+    @pytest.mark.parametrize("pair", OUT_OF_MLX, ids=repr)
+    def test_of_another_thread_have_to_be_computed_there(self, pair: Pair) -> None:
+        lazy = mx.ones(3) * 2
+
+        def elsewhere() -> str:
+            with pytest.raises(ConversionError) as caught:
+                pair.convert({"a": lazy})
+            return str(caught.value)
+
+        with ThreadPoolExecutor(1) as threads:
+            message = threads.submit(elsewhere).result()
+        assert message.startswith("value['a']: MLX has not computed the array yet, and cannot do")
+        assert message.endswith("; call mx.eval() on it in the thread that made it")
+        assert pair.target.values(pair.convert(lazy)).tolist() == [2, 2, 2]
+
+
 class TestArraysOfOtherLibraries:
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
     def test_that_speak_dlpack_arrive(self, pair: Pair) -> None:
@@ -653,9 +710,9 @@ class TestArraysOfOtherLibraries:
         with pytest.raises(ConversionError, match="had to be copied to be seen"):
             pair.convert(Lazy(), copy=False)
 
-    def test_of_the_other_two_libraries_arrive_too(self, pair: Pair) -> None:
-        (third,) = set(LIBRARIES) - {pair.source.name, pair.target.name}
+    def test_of_the_other_libraries_arrive_too(self, pair: Pair) -> None:
         values = np.arange(3, dtype=np.float32)
-        result = pair.convert(LIBRARIES[third].make(values))
-        assert pair.target.is_array(result)
-        assert identical(pair.target.values(result), values)
+        for third in set(LIBRARIES) - {pair.source.name, pair.target.name}:
+            result = pair.convert(LIBRARIES[third].make(values))
+            assert pair.target.is_array(result)
+            assert identical(pair.target.values(result), values)

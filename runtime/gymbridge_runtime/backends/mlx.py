@@ -1,0 +1,119 @@
+"""MLX: lazy arrays in memory that it copies everything into, and whose views are read-only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+import mlx.core as mx
+import numpy as np
+from gymbridge_runtime.backend import Backend, HostView, Import
+from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
+from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.narrowing import untyped
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["MLX", "MlxBackend"]
+
+_KEPT: Final = frozenset(
+    np.dtype(name)
+    for name in (
+        "bool",
+        *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "complex64"),
+    )
+)
+_NARROWED: Final = {
+    np.dtype("float64"): np.dtype("float32"),
+    np.dtype("complex128"): np.dtype("complex64"),
+}
+"""What MLX narrows whenever it imports, although the CPU can compute with float64."""
+
+# what both sides declare of DLPack does not meet, although it does
+_seen: Final = cast("Callable[[mx.array], HostArray]", np.from_dlpack)
+_imported: Final = cast("Callable[[HostArray], mx.array]", mx.from_dlpack)
+_made: Final = cast("Callable[..., mx.array]", mx.array)
+_computed: Final = cast("Callable[[mx.array], None]", untyped(mx, "eval"))
+
+
+class MlxBackend(Backend[mx.array, None]):
+    """MLX's arrays. What is imported is a copy; what is exported is a read-only view.
+
+    Arrays can be written into, and yet several of them may be over the same memory (``astype`` to
+    the same dtype, ``reshape``, ``copy.copy``), which MLX copies when one of them is written into.
+    A view that NumPy could write into would change all of them.
+    """
+
+    name: str = "mlx"
+    title: str = "MLX"
+    reference: str = "gymbridge_runtime.backends.mlx:MLX"
+    roots: frozenset[str] = frozenset({"mlx"})
+    copies_in: bool = True
+    # MLX narrows as `stored_as` says, without a copy on the host before
+    plain_dtypes: frozenset[AnyDType] = _KEPT | frozenset(_NARROWED)
+
+    @override
+    def plain_kind(self) -> type[object] | None:
+        return mx.array
+
+    @override
+    def plain_view(self, array: mx.array) -> HostArray | None:
+        # the older DLPack, of which NumPy makes read-only arrays
+        return _seen(array)
+
+    @override
+    def plain_import(self) -> Import:
+        return _imported
+
+    @override
+    def is_array(self, kind: type[object]) -> bool:
+        return issubclass(kind, mx.array)
+
+    @override
+    def to_host(self, array: mx.array) -> HostView:
+        try:
+            _computed(array)
+        except RuntimeError as error:
+            if "Stream" not in str(error):
+                raise
+            raise ConversionError(
+                f"MLX has not computed the array yet, and cannot do it here: {error}",
+                "call mx.eval() on it in the thread that made it",
+            ) from error
+        if array.dtype == mx.bfloat16:  # DLPack has it, and NumPy does not take it from there
+            bits = _seen(array.view(mx.uint16))
+            return HostView(bits.view(extended_dtype("bfloat16")), owned=False)
+        return HostView(_seen(array), owned=False)
+
+    @override
+    def from_host(self, view: HostArray, device: None) -> object:
+        if view.dtype in _KEPT:
+            return _imported(view)
+        return _made(view)  # bfloat16 is no dtype of DLPack to NumPy
+
+    @override
+    def snapshot(self, array: mx.array, device: None) -> object:
+        view = self.to_host(array).array
+        # float64, which an import would narrow
+        return _made(view, dtype=array.dtype)
+
+    @override
+    def accepts(self, view: HostArray) -> bool:
+        return all(stride >= 0 and stride % view.itemsize == 0 for stride in view.strides)
+
+    @override
+    def stored_as(self, dtype: AnyDType) -> AnyDType | None:
+        if dtype in _KEPT or dtype.name == "bfloat16":
+            return dtype
+        return _NARROWED.get(dtype)
+
+    @override
+    def dtype(self, name: object) -> AnyDType:
+        return named_dtype(str(name) if isinstance(name, mx.Dtype) else name)
+
+
+MLX: Final = MlxBackend()
