@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
 from gymbridge_generator.layout import fold, imports_from, paragraph
+from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
@@ -59,25 +60,14 @@ class ConverterPlan:
 
 def _overloads(leaf: str, array: str, tree: str) -> list[Overload]:
     """Return one overload a shape, no two of which accept the same argument."""
-    shapes = [
-        (leaf, array),
-        ("_PassT", "_PassT"),
-        ("dict[_KeyT, _LeafT]", f"dict[_KeyT, {array}]"),
-        ("dict[_KeyT, dict[_Key2T, _LeafT]]", f"dict[_KeyT, dict[_Key2T, {array}]]"),
-        (
-            "dict[_KeyT, _LeafT | dict[_Key2T, _Leaf2T]]",
-            f"dict[_KeyT, {array} | dict[_Key2T, {array}]]",
-        ),
-        ("list[_LeafT]", f"list[{array}]"),
-        ("dict[str, object]", f"dict[str, {tree}]"),
-    ]
-    overloads = [Overload(value, f") -> {result}: ...") for value, result in shapes]
-    leaves = ["_LeafT", "_Leaf2T", "_Leaf3T", "_Leaf4T"]
-    tuples = [
-        Overload(
-            f"tuple[{', '.join(leaves[:size])}]",
-            fold(") -> tuple[", [array] * size, "]: ..."),
-        )
-        for size in range(1, 5)
-    ]
-    return [*overloads[:6], *tuples, *overloads[6:]]
+    known = structures(array, "_KeyT", "_Key2T")
+    shapes = [Structure(leaf, array), Structure("_PassT", "_PassT"), *known]
+    shapes.insert(-len(LEAVES), Structure("list[_LeafT]", f"list[{array}]"))
+    shapes.append(Structure("dict[str, object]", f"dict[str, {tree}]"))
+    return [Overload(shape.source, _returns(shape)) for shape in shapes]
+
+
+def _returns(shape: Structure) -> str:
+    if shape.items:
+        return fold(") -> tuple[", shape.items, "]: ...")
+    return f") -> {shape.target}: ..."

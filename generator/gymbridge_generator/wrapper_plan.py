@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
 from gymbridge_generator.layout import WIDTH, exported, fold, import_from, imports_from, paragraph
+from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gymbridge_generator.model import Backend, Form
 
@@ -17,6 +18,16 @@ __all__ = ["WrapperPlan"]
 
 GYMNASIUM = "numpy"
 """The library of the environments that Gymnasium comes with, and of examples."""
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """One overload of `infer`: a structure of observations, and what the wrapper is for it."""
+
+    env: str
+    """The type of the environment."""
+    returns: str
+    """From the bracket after the parameters to the end of the line."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,9 @@ class WrapperPlan:
     """The first paragraph: what goes in and comes out."""
     memory: str
     subscription: str
+    leaves: tuple[str, ...]
+    """The type variables for leaves of observations."""
+    inferred: tuple[Inferred, ...]
     example: tuple[str, ...]
     """The lines of the example, or none where the package cannot build one."""
 
@@ -75,8 +89,11 @@ class WrapperPlan:
             ),
             subscription=paragraph(
                 "An environment whose observations are no single arrays is typed by subscription: "
-                + f"``{name}[dict[str, {theirs.array}]](env)``."
+                + f"``{name}[dict[str, {theirs.array}]](env)``; `infer` finds the type where that "
+                + "of the environment says enough."
             ),
+            leaves=LEAVES,
+            inferred=tuple(_inferred(name, theirs, vector=vector)),
             example=tuple(_example(source, target, package, pairs, vector=vector)),
         )
 
@@ -85,11 +102,18 @@ def _imports(source: Backend, target: Backend, *, vector: bool) -> str:
     ours, theirs = naming.Names.of(source), naming.Names.of(target)
     dots = ".." if vector else "."
     blocks = {
-        f"{dots}backends.{source.name}": {ours.constant, ours.env_act, ours.env_obs, ours.device},
+        f"{dots}backends.{source.name}": {
+            ours.constant,
+            ours.device,
+            ours.env_act,
+            ours.env_obs,
+            ours.leaf,
+        },
         f"{dots}backends.{target.name}": {
             theirs.constant,
             theirs.act,
-            theirs.array if vector else "",
+            theirs.array,
+            theirs.action,
             theirs.device,
             theirs.dtype,
             theirs.obs,
@@ -106,6 +130,20 @@ def _class_line(name: str, base: str, parameters: Sequence[str]) -> str:
     if len(bases) + 4 > WIDTH:
         bases = fold(f"{base}[", parameters, "]", indent=4)
     return fold(f"class {name}(", [bases], "):")
+
+
+def _inferred(name: str, theirs: naming.Names, *, vector: bool) -> Iterator[Inferred]:
+    """Return one overload a structure, no two of which accept the same environment."""
+    env = "VectorEnv" if vector else "gym.Env"
+    plain = Structure(LEAVES[0], theirs.array)
+    for structure in (plain, *structures(theirs.array)):
+        # what the wrapper is told of the environment is that it has arrays, or nothing
+        observed = structure.source if structure is plain else "types.AnyType"
+        parameters = [structure.folded(8), theirs.action or theirs.array, observed, "_ActLeafT"]
+        yield Inferred(
+            env=f"{env}[{structure.source}, _ActLeafT]",
+            returns=fold(f") -> {name}[", parameters, "]: ...", indent=4),
+        )
 
 
 def _values(target: Backend, *, vector: bool) -> str:
