@@ -11,6 +11,7 @@ from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 
 from tests.libraries.jax import jax, jnp
+from tests.libraries.mlx import mx
 from tests.libraries.torch import torch
 from tests.runtime.layouts import LAYOUTS, SIZES, expose
 from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical, run_python
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MUTABLE = [pair for pair in PAIRS if pair.source.name != "jax"]
-INTO_JAX = [pair for pair in PAIRS if pair.target.name == "jax"]
+EXPOSED = [pair for pair in PAIRS if pair.source.shares]
+INTO_JAX = [pair for pair in EXPOSED if pair.target.name == "jax"]
 FROM_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
-BETWEEN_MUTABLE = [pair for pair in MUTABLE if pair.target.name != "jax"]
+FROM_MLX = [pair for pair in PAIRS if pair.source.name == "mlx"]
+SHARING = [pair for pair in EXPOSED if pair.target.shares]
 
 # torch.from_dlpack ends the process at a negative stride: those are converted in another one
 SAFE = [layout for layout in LAYOUTS if layout != "negative"]
@@ -49,9 +51,9 @@ def snapshot(pair: Pair, array: Array, how: str) -> Array:
 
 
 def ways(pair: Pair) -> list[str]:
-    """Return the ways that promise a snapshot; into JAX all of them do."""
-    into_jax = ["copy=None"] if pair.target.name == "jax" else []
-    return [*into_jax, "copy=True", "nothing was promised"]
+    """Return the ways that promise a snapshot; into JAX and MLX all of them do."""
+    always = [] if pair.target.shares else ["copy=None"]
+    return [*always, "copy=True", "nothing was promised"]
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def busy_jax() -> Iterator[None]:
 
 class TestASnapshotHoldsUnderAttack:
     @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("pair", MUTABLE, ids=repr)
+    @pytest.mark.parametrize("pair", EXPOSED, ids=repr)
     def test_when_the_source_is_overwritten_at_once(self, pair: Pair, size: int) -> None:
         for layout in layouts_of(pair):
             for how in ways(pair):
@@ -122,7 +124,7 @@ class TestASnapshotHoldsUnderAttack:
             pending.block_until_ready()
         assert changed > 0
 
-    @pytest.mark.parametrize("target", ["torch", "jax"])
+    @pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
     def test_of_negative_strides(self, target: str) -> None:
         code = f"""
             from tests.runtime.layouts import SIZES, expose
@@ -160,6 +162,43 @@ class TestWhatNeverChanges:
             result[...] = -1
             assert (pair.target.values(result) == -1).all()
         assert identical(np.array(array), before)
+
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize("copy", [None, True])
+    @pytest.mark.parametrize("pair", FROM_MLX, ids=repr)
+    def test_mlx_arrays_over_one_memory_cannot_be_written_through_a_result(
+        self, pair: Pair, copy: bool | None, size: int
+    ) -> None:
+        array = mx.arange(size // 4, dtype=mx.float32)
+        other = array.astype(mx.float32)
+        mx.eval(array, other)
+        before = np.array(array)
+        assert pair.source.address(array) == pair.source.address(other)
+        result = pair.convert(array, copy=copy)
+        if pair.target.name == "numpy" and copy is None:
+            assert pair.target.address(result) == pair.source.address(array)
+            with pytest.raises(ValueError, match="read-only"):
+                result[...] = -1
+            with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+                result.flags.writeable = True
+        elif pair.target.mutable:
+            result[...] = -1
+            assert (pair.target.values(result) == -1).all()
+        assert identical(np.array(array), before)
+        assert identical(np.array(other), before)
+
+    @pytest.mark.parametrize("copy", [None, True])
+    @pytest.mark.parametrize("pair", FROM_MLX, ids=repr)
+    def test_a_copy_of_an_mlx_array_does_not_change_when_that_is_written_into(
+        self, pair: Pair, copy: bool | None
+    ) -> None:
+        if pair.target.name == "numpy" and copy is None:
+            copy = True  # a view is to be had otherwise
+        array = mx.zeros(1024)
+        result = pair.convert(array, copy=copy)
+        array[:] = 5
+        mx.eval(array)
+        assert (pair.target.values(result) == 0).all()
 
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("copy", [None, True])
@@ -210,7 +249,7 @@ class TestWhatNeverChanges:
 class TestSharing:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("copy", [None, False])
-    @pytest.mark.parametrize("pair", BETWEEN_MUTABLE, ids=repr)
+    @pytest.mark.parametrize("pair", SHARING, ids=repr)
     def test_writes_are_seen_on_both_sides(self, pair: Pair, copy: bool | None, size: int) -> None:
         for layout in OF_TORCH:
             exposed = expose(layout, size)
@@ -228,10 +267,10 @@ class TestSharing:
             view = Pair("jax", "numpy").convert(array, copy=copy)
             assert LIBRARIES["numpy"].address(view) == array.unsafe_buffer_pointer()
 
-    @pytest.mark.parametrize("pair", BETWEEN_MUTABLE, ids=repr)
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
     def test_keeps_the_memory_alive(self, pair: Pair) -> None:
-        result = pair.convert(pair.source.make(np.full(1 << 20, 3.0)))
-        churn = [np.full(1 << 20, 5.0) for _ in range(8)]
+        result = pair.convert(pair.source.make(np.full(1 << 20, 3, np.float32)))
+        churn = [pair.source.make(np.full(1 << 20, 5, np.float32)) for _ in range(8)]
         assert (pair.target.values(result) == 3.0).all()
         assert len(churn) == 8
 
@@ -249,6 +288,8 @@ REFUSED = {
         ["read-only"],
         "PyTorch would write through to memory that is read-only",
     ),
+    "numpy_to_mlx": (SAFE, "MLX copies whatever it imports"),
+    "torch_to_mlx": (OF_TORCH, "MLX copies whatever it imports"),
 }
 
 
@@ -280,9 +321,10 @@ class TestNeverCopy:
         strides = {"within bytes": "(6,)", "negative": "(-24, -4)"}[layout]
         assert run_python(code) == f"PyTorch does not take memory with the strides {strides}\n"
 
-    def test_refuses_to_let_pytorch_write_into_a_jax_array(self) -> None:
-        with pytest.raises(CopyRequiredError, match="would write through to memory that is read"):
-            Pair("jax", "torch").convert(jnp.ones(3), copy=False)
+    def test_refuses_to_let_pytorch_write_into_arrays_of_jax_and_mlx(self) -> None:
+        for name, array in {"jax": jnp.ones(3), "mlx": mx.ones(3)}.items():
+            with pytest.raises(CopyRequiredError, match="would write through to memory that is re"):
+                Pair(name, "torch").convert(array, copy=False)
 
     def test_refuses_tensors_whose_values_are_not_what_their_memory_says(self) -> None:
         conjugate = torch.ones(2, dtype=torch.complex64).conj()
@@ -314,7 +356,7 @@ class TestAlwaysCopy:
         result = pair.convert(source, copy=True)
         assert pair.target.address(result) != pair.source.address(source)
         assert identical(pair.target.values(result), pair.source.values(source))
-        if pair.target.name != "jax":
+        if pair.target.mutable:
             result[...] = -1
             assert (pair.target.values(result) == -1).all()
 
@@ -354,7 +396,7 @@ class TestArraysThatAreThereAlready:
     ) -> None:
         own = pair.target.make(np.arange(3, dtype=np.float32))
         result = snapshot(pair, own, "nothing was promised")
-        assert (result is own) is (pair.target.name == "jax")
+        assert (result is own) is not pair.target.mutable
         assert identical(pair.target.values(result), pair.target.values(own))
 
     def test_stay_read_only_if_they_are(self) -> None:
@@ -366,6 +408,6 @@ class TestArraysThatAreThereAlready:
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
 def test_what_an_environment_receives_is_writable_where_arrays_are(pair: Pair) -> None:
     result = snapshot(pair, pair.source.make(np.ones(3, np.float32)), "nothing was promised")
-    if pair.target.name != "jax":
+    if pair.target.mutable:
         result[...] = 2
-    assert pair.target.values(result).tolist() == [2 - (pair.target.name == "jax")] * 3
+    assert pair.target.values(result).tolist() == [1 + pair.target.mutable] * 3
