@@ -52,6 +52,7 @@ class MlxBackend(Backend[mx.array, None]):
     title: str = "MLX"
     reference: str = "gymbridge_runtime.backends.mlx:MLX"
     roots: frozenset[str] = frozenset({"mlx"})
+    writable_views: bool = False
     copies_in: bool = True
     # MLX narrows as `stored_as` says, without a copy on the host before
     plain_dtypes: frozenset[AnyDType] = _KEPT | frozenset(_NARROWED)
