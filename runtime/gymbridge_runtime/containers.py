@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
-__all__ = ["OBJECT_ARRAY", "AnyContainer", "container_of", "rebuilt"]
+__all__ = [
+    "LIST",
+    "MAPPING",
+    "OBJECT_ARRAY",
+    "TUPLE",
+    "AnyContainer",
+    "container_of",
+    "rebuilt",
+]
 
 ValueT_contra = TypeVar("ValueT_contra", contravariant=True)
 
@@ -210,10 +218,14 @@ class _ObjectArray(_Container[HostArray]):
 OBJECT_ARRAY = _ObjectArray()
 """Told apart by its dtype, not by its type as the others are."""
 
+MAPPING = _Mapping()
+TUPLE = _Tuple()
+LIST = _List()
+
 _BY_BASE: tuple[tuple[type[object], AnyContainer], ...] = (
-    (Mapping, _Mapping()),
-    (tuple, _Tuple()),
-    (list, _List()),
+    (Mapping, MAPPING),
+    (tuple, TUPLE),
+    (list, LIST),
     (deque, _Deque()),
 )
 _DATACLASS = _Dataclass()

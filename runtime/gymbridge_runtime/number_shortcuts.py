@@ -50,7 +50,7 @@ def _kept(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
 def _narrowed(imports: ArrayImport, dtype: AnyDType, narrow: AnyDType, long_way: Rule) -> Rule:
     array, over, stored_as = np.array, imports.target.plain_import(), imports.target.stored_as
     bounds = np.finfo(narrow) if narrow.kind == "f" else np.iinfo(narrow)
-    low, high = bounds.min, bounds.max
+    low, high = dtype.type(bounds.min).item(), dtype.type(bounds.max).item()
 
     def cast(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
         stored = stored_as(dtype)

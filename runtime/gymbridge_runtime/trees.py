@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, cast
 
-from gymbridge_runtime.containers import OBJECT_ARRAY, AnyContainer, container_of, rebuilt
+from gymbridge_runtime.containers import (
+    LIST,
+    MAPPING,
+    OBJECT_ARRAY,
+    TUPLE,
+    AnyContainer,
+    container_of,
+    rebuilt,
+)
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_host_array
 from gymbridge_runtime.types import HostArray
@@ -69,7 +77,7 @@ class Rules(dict[type[object], Rule]):
 
     def _dict(self, value: dict[object, object], depth: int, bag: Bag | None) -> object:
         if depth >= _DEEP:
-            return self.deep(value, bag)
+            return self.deep(MAPPING, value, bag)
         depth += 1
         new: dict[object, object] = {}
         key: object = None
@@ -82,11 +90,13 @@ class Rules(dict[type[object], Rule]):
         return new
 
     def _list(self, value: list[object], depth: int, bag: Bag | None) -> object:
-        return self.deep(value, bag) if depth >= _DEEP else self._children(value, depth + 1, bag)
+        if depth >= _DEEP:
+            return self.deep(LIST, value, bag)
+        return self._children(value, depth + 1, bag)
 
     def _tuple(self, value: tuple[object, ...], depth: int, bag: Bag | None) -> object:
         if depth >= _DEEP:
-            return self.deep(value, bag)
+            return self.deep(TUPLE, value, bag)
         return tuple(self._children(value, depth + 1, bag))
 
     def _children(self, value: Iterable[object], depth: int, bag: Bag | None) -> list[object]:
@@ -105,7 +115,7 @@ class Rules(dict[type[object], Rule]):
 
         def rule(value: object, depth: int, bag: Bag | None) -> object:
             if depth >= _DEEP:
-                return self.deep(value, bag)
+                return self.deep(container, value, bag)
             if not container.takes_anything(type(value)):
                 bag = None
             keys: list[object] = []
@@ -121,11 +131,8 @@ class Rules(dict[type[object], Rule]):
 
         return rule
 
-    def deep(self, value: object, bag: Bag | None) -> object:
+    def deep(self, container: AnyContainer, value: object, bag: Bag | None) -> object:
         """Convert ``value`` like the rules above, without recursion; a cycle is an error."""
-        container = self._container_at(value)
-        if container is None:
-            return self[type(value)](value, 0, bag)
         path = [_Level(container, value, bag)]
         above = {id(value)}
         while True:
@@ -140,9 +147,9 @@ class Rules(dict[type[object], Rule]):
                 continue
             child = level.items[level.next][1]
             level.next += 1
-            container = self._container_at(child)
+            below = self._container_at(child)
             try:
-                if container is None:
+                if below is None:
                     level.children.append(self[type(child)](child, 0, level.bag))
                     continue
                 if id(child) in above:
@@ -153,7 +160,7 @@ class Rules(dict[type[object], Rule]):
                 for step in reversed([level.step() for level in path]):
                     error.below(step)
                 raise
-            path.append(_Level(container, child, level.bag))
+            path.append(_Level(below, child, level.bag))
             above.add(id(child))
 
     def _container_at(self, value: object) -> AnyContainer | None:
