@@ -1,4 +1,4 @@
-"""An environment that returns what it was given."""
+"""Environments that return what they were given."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from tests.support import Array
 
-__all__ = ["Replay"]
+__all__ = ["Replay", "ReplayVector"]
 
 
 class Replay(gym.Env["Array", "Array"]):
@@ -46,3 +46,26 @@ class Replay(gym.Env["Array", "Array"]):
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Array]]:
         self.actions.append(action)
         return self.observation, 1.0, False, False, self.info
+
+
+class ReplayVector(gym.vector.VectorEnv["Array", "Array", "Array"]):
+    """Every step returns ``step``: observations, rewards, terminations, truncations and infos."""
+
+    def __init__(self, *step: Array, num_envs: int = 2) -> None:
+        self.num_envs = num_envs
+        self.single_observation_space = gym.spaces.Discrete(2)
+        self.single_action_space = gym.spaces.Discrete(2)
+        self.observation_space = gym.spaces.MultiDiscrete([2] * num_envs)
+        self.action_space = gym.spaces.MultiDiscrete([2] * num_envs)
+        self.values = step
+
+    @override
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Array] | None = None
+    ) -> tuple[Array, dict[str, Array]]:
+        return self.values[0], {}
+
+    @override
+    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:
+        obs, rewards, terminations, truncations = self.values
+        return obs, rewards, terminations, truncations, {}

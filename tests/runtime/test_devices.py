@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError, known
 from gymbridge_runtime.backends.dlpack import DlpackBackend
+from gymbridge_runtime.backends.jax import JAX, JaxBackend
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from gymnasium import spaces
@@ -18,8 +19,9 @@ from gymbridge import JaxToTorch, NumpyToJax, NumpyToTorch, TorchToNumpy
 from tests.libraries.jax import jax
 from tests.libraries.strict import strict
 from tests.libraries.torch import torch
+from tests.runtime.layouts import expose
 from tests.runtime.replay import Replay
-from tests.support import LIBRARIES, Array, Host, Pair, run_python
+from tests.support import LIBRARIES, Array, Host, Pair, identical, run_python
 
 EIGHT = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
 
@@ -159,6 +161,19 @@ for tree in ({"obs": bad}, {"obs": [good, bad]}):
         assert "divi" in message
         assert "(numpy.ndarray of float32, shape (6, 4), on cpu)" in message
 
+    def test_a_vector_that_does_not_divide_is_one_too(self) -> None:
+        code = """
+import gymnasium as gym
+from gymbridge.vector import NumpyToJax
+env = NumpyToJax(gym.make_vec("CartPole-v1", 6, vectorization_mode="sync"), batches)
+env.unwrapped.reset(seed=0)
+try:
+    env.step(np.zeros(6, int))
+except ConversionError as error:
+    print(error)
+"""
+        assert with_eight_devices(code).startswith("obs: JAX could not make the array on NamedSh")
+
     def test_snapshots_hold_there_too(self) -> None:
         code = """
 from tests.runtime.layouts import expose
@@ -218,6 +233,42 @@ for place in ("cpu:2", devices[2]):
     print(inner.env.spec.to_json().count('"cpu:4"'))
 """
         assert with_eight_devices(code) == "1\n1\n"
+
+
+def elsewhere(_backend: object, _device: object) -> bool:
+    """Say of every device that it is off the host."""
+    return True
+
+
+class TestJaxOffTheHost:
+    """No accelerator is here: what depends on one is told that the CPU is one."""
+
+    def test_gets_memory_that_was_not_copied_before_and_has_read_it_on_return(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        copied: list[object] = []
+        private_copy = JaxBackend.private_copy
+
+        def counted(self: JaxBackend, view: Host, dtype: np.dtype[Array]) -> Host:
+            copied.append(view)
+            return private_copy(self, view, dtype)
+
+        monkeypatch.setattr(JaxBackend, "leaves_host", elsewhere)
+        monkeypatch.setattr(JaxBackend, "private_copy", counted)
+        exposed = expose("aligned to 4 bytes", 1 << 20)  # JAX has to copy it
+        before = exposed.array.copy()
+        result: Array = Converter(JAX, device="cpu:0")(exposed.array)
+        exposed.overwrite()
+        assert identical(np.array(result), before)
+        assert copied == []
+
+    def test_refuses_arrays_of_which_parts_are_on_other_hosts(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        array = jax.numpy.ones(3)
+        monkeypatch.setattr(type(array), "is_fully_addressable", False)
+        with pytest.raises(ConversionError, match=r"are on other hosts .*process_allgather\(\)"):
+            Converter(load("gymbridge_runtime.backends.numpy:NUMPY"), copy=False)([array])
 
 
 class TestTextThatNamesNoDevice:

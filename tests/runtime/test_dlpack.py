@@ -327,6 +327,14 @@ class TestALibraryThatIsOnlyDescribed:
         with pytest.raises(CopyRequiredError, match="Fake copies whatever it imports"):
             Converter(backend, copy=False)(source)
 
+    def test_that_copies_but_refuses_read_only_memory_gets_a_copy(self) -> None:
+        backend = described(copies_in=True, read_only="refused")
+        source = np.ones(2)
+        source.flags.writeable = False
+        memory = memory_given(backend, source)
+        assert memory.flags.writeable
+        assert memory.tolist() == [1, 1]
+
     def test_may_have_no_arrays_without_dimensions_or_with_many(self) -> None:
         backend = described(zero_d=False, max_ndim=4)
         assert memory_given(backend, np.ones((1, 1, 1, 1))).ndim == 4

@@ -178,7 +178,7 @@ class TestShapesThatComeAgain:
     def test_of_extreme_values(self) -> None:
         floats = [np.nan, -np.nan, np.inf, -np.inf, -0.0, 1e-45, -1e-45, 1e-38, 3.4e38, 0.1]
         for turn in range(40):
-            values = {
+            values: dict[str, Host] = {
                 "float32": np.array(floats, np.float32),
                 "more": np.array(floats[::-1], np.float32),
                 "int16": np.array([-(2**15), 2**15 - 1] * 5, np.int16),
