@@ -12,7 +12,7 @@ import gymbridge
 import gymbridge.vector
 from tests.support import require, run_python
 
-LIBRARIES = ("jax", "numpy", "torch")
+LIBRARIES = ("jax", "mlx", "numpy", "torch")
 PAIRS = [(source, target) for source in LIBRARIES for target in LIBRARIES if source != target]
 HAVE_DEVICES = {"jax", "torch"}
 
@@ -27,8 +27,8 @@ def wrapper(package: str, source: str, target: str) -> type:
 
 @pytest.fixture(autouse=True)
 def libraries() -> None:
-    require("jax")
-    require("torch")
+    for name in ("jax", "mlx", "torch"):
+        require(name)
 
 
 def test_there_is_a_class_for_every_ordered_pair() -> None:
@@ -121,7 +121,7 @@ def test_importing_imports_no_array_library_and_no_generator() -> None:
 import sys
 import gymbridge, gymbridge.vector
 dir(gymbridge), gymbridge.__all__, gymbridge.ConversionError
-unwanted = {"torch", "jax", "jinja2", "pydantic", "rich", "gymbridge_generator"}
+unwanted = {"torch", "jax", "mlx", "jinja2", "pydantic", "rich", "gymbridge_generator"}
 print(sorted(unwanted & sys.modules.keys()))
 """
     assert run_python(code) == "[]\n"
@@ -132,14 +132,18 @@ def test_a_wrapper_imports_its_own_libraries_only() -> None:
 import sys
 import gymbridge
 gymbridge.NumpyToTorch
-print("torch" in sys.modules, "jax" in sys.modules)
+print([name for name in ("jax", "mlx", "torch") if name in sys.modules])
 """
-    assert run_python(code) == "True False\n"
+    assert run_python(code) == "['torch']\n"
 
 
 @pytest.mark.parametrize(
     ("library", "title", "extra", "unaffected"),
-    [("torch", "PyTorch", "torch", "NumpyToJax"), ("jax", "JAX", "jax", "NumpyToTorch")],
+    [
+        ("torch", "PyTorch", "torch", "NumpyToJax"),
+        ("jax", "JAX", "jax", "NumpyToTorch"),
+        ("mlx.core", "MLX", "mlx", "NumpyToTorch"),
+    ],
 )
 @pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
 def test_a_missing_library_is_named_with_what_to_install(
@@ -151,7 +155,7 @@ sys.modules[{library!r}] = None
 import {package} as package
 package.{unaffected}
 try:
-    package.NumpyTo{library.title()}
+    package.NumpyTo{extra.title()}
 except ImportError as error:
     print(f"{{type(error).__name__}}: {{error}}")
 """
