@@ -31,6 +31,7 @@ CHECKS: dict[str, list[list[str]]] = {
     "pyright": [
         ["pyright", "--pythonpath", PYTHON],
         ["pyright", "--verifytypes", "gymbridge", "--ignoreexternal"],
+        ["pyright", "--verifytypes", "gymbridge_runtime", "--ignoreexternal"],
     ],
     "basedpyright": [["basedpyright", "-p", "basedpyright.json", "--pythonpath", PYTHON]],
     "pyrefly": [["pyrefly", "check", "--min-severity=warn", "--python-interpreter-path", PYTHON]],

@@ -31,6 +31,8 @@ class LibraryPlan:
     """What fails where the library is missing."""
     missing: str
     """The statement that says so."""
+    checked_imports: str
+    """What type checkers see imported in place of a library without types."""
     module: str
     array: str
     annotation: str
@@ -68,6 +70,7 @@ class LibraryPlan:
                 ") from _error",
                 indent=deep,
             ),
+            checked_imports=_indented(import_block(_checked_imports(backend, names)), 4),
             module=backend.module,
             array=backend.array,
             annotation=(backend.annotation or backend.array) if backend.typed else "",
@@ -110,10 +113,7 @@ def _imports(backend: Backend, names: Names) -> tuple[list[str], list[str]]:
         module = statement.split()[1]
         (library if optional and module.partition(".")[0] == root else own).add(statement)
     if backend.runtime:
-        module, _, name = backend.runtime.partition(":")
-        statement = f"from {module} import {name}"
-        if name != names.constant:
-            statement += f" as {names.constant}"
+        statement = _runtime_import(backend.runtime, names)
         (library if optional else own).add(statement)
     else:
         own.add("from gymbridge_runtime.backends.dlpack import DlpackBackend")
@@ -123,6 +123,17 @@ def _imports(backend: Backend, names: Names) -> tuple[list[str], list[str]]:
         library.add(f"import {backend.module}")
         own |= {"from typing import TYPE_CHECKING", "from typing import Self"}
     return sorted(own), sorted(library)
+
+
+def _runtime_import(reference: str, names: Names) -> str:
+    module, _, name = reference.partition(":")
+    statement = f"from {module} import {name}"
+    return statement if name == names.constant else f"{statement} as {names.constant}"
+
+
+def _checked_imports(backend: Backend, names: Names) -> list[str]:
+    own = [_runtime_import(backend.runtime, names)] if backend.runtime else []
+    return ["from types import EllipsisType", *own]
 
 
 def _facts(backend: Backend, names: Names) -> list[str]:
@@ -135,7 +146,7 @@ def _facts(backend: Backend, names: Names) -> list[str]:
         "mutable": backend.mutable,
         "read_only": backend.read_only,
         "views": backend.views,
-        "copies_in": backend.copies_in,
+        "copies_in": backend.copies_in or not backend.host,
     }
     if backend.dlpack:
         facts |= backend.dlpack.model_dump(exclude_none=True)

@@ -123,6 +123,9 @@ class Backend(_Table):
     memory, or where what it exports cannot say whether it may be written into."""
     copies_in: bool = False
     """Whether importing always copies."""
+    host: bool = True
+    """Whether its arrays are in host memory; if not, what goes there or comes from there is copied,
+    and shared is what is on the same device already."""
     typed: bool = True
     """Whether it has types; if not, its arrays are a class of their own to type checkers."""
     dlpack: Dlpack | None = None

@@ -14,7 +14,7 @@ Sharing: TypeAlias = Literal["shared", "read-only view", "copied"]
 
 def sharing(source: Backend, target: Backend) -> Sharing:
     """Return what happens by default to arrays in host memory."""
-    if target.copies_in or not target.mutable:
+    if target.copies_in or not target.mutable or not (source.host and target.host):
         return "copied"
     if source.mutable and source.views == "writable":
         return "shared"
@@ -22,6 +22,11 @@ def sharing(source: Backend, target: Backend) -> Sharing:
 
 
 def _why_copied(source: Backend, target: Backend) -> str:
+    for library in (source, target):
+        if not library.host:
+            return (
+                f"{library.title} has its arrays on devices, and shares only what is there already"
+            )
     if target.copies_in:
         return f"{target.title} copies whatever it imports"
     if target.mutable:

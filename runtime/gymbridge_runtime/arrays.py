@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from gymbridge_runtime.backend import AnyBackend, HostView
 from gymbridge_runtime.describe import describe
+from gymbridge_runtime.direct import DirectImport
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_floating, is_integer, is_number
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.ownership import Ownership
@@ -55,6 +56,8 @@ class ArrayImport:
         self._never: bool = ownership is Ownership.NEVER_COPY
         self._over: Import = target.plain_import()
 
+        self._direct: DirectImport = DirectImport(target, device, ownership, float_dtype)
+
     @cached_property
     def _import_copies(self) -> bool:
         # not before the first array: to ask for a default device starts JAX, and a process in
@@ -96,6 +99,9 @@ class ArrayImport:
     def convert(self, source: AnyBackend, array: object, bag: Bag | None) -> object:
         """Return the counterpart of an array of another library."""
         try:
+            export = source.export(array)
+            if export is not None and self._direct.takes(export):
+                return self._direct.take(source, export)
             return self.take_shown(source.show(array), bag)
         except ConversionError as error:
             error.about(describe(array))
@@ -129,8 +135,10 @@ class ArrayImport:
             return self.take(HostView(array, owned=True), bag)
         if dtype not in self.target.plain_dtypes:
             stored = self.target.stored_as(dtype) if dtype.kind in "iuf" else None
-            if stored not in self.target.plain_dtypes or (
-                dtype.kind != "f" and first_misfit(array, stored) is not None
+            if (
+                stored is None
+                or stored not in self.target.plain_dtypes
+                or (dtype.kind != "f" and first_misfit(array, stored) is not None)
             ):
                 return self.take(HostView(array, owned=True), bag)
             array = self.target.private_copy(array, stored)

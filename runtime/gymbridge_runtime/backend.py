@@ -32,6 +32,7 @@ __all__ = [
     "Backend",
     "Convert",
     "ConvertFour",
+    "Export",
     "HostView",
     "Import",
     "load",
@@ -62,6 +63,20 @@ class HostView(NamedTuple):
     """Whether nothing else holds the memory, so that no further copy is needed."""
     copied: bool = False
     """Whether the memory is, or may be, another than that of the array."""
+
+
+class Export(NamedTuple):
+    """An array that other libraries can import from where it is, without going over the host."""
+
+    array: object
+    """What speaks DLPack."""
+    place: tuple[int, int]
+    """Its DLPack device: the number of its kind, and which one of them."""
+    dtype: AnyDType
+    dense: bool
+    """Whether its memory has no gaps and no strides that an importer might not take."""
+    owned: bool = False
+    """Whether nothing else holds the memory, so that no copy is needed."""
 
 
 class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
@@ -233,6 +248,29 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     def everywhere(self, device: DeviceT_contra | None) -> object:
         """Return where values go that are no batch, given where batches go."""
         return device
+
+    # -- straight from another library, for memory that is not on the host -------------------
+
+    def export(self, array: ArrayT_contra) -> Export | None:
+        """Return how to import ``array`` from where it is.
+
+        None where that is the host, where only the host can show all of it, and where `to_host`
+        says better what is wrong with it.
+        """
+        del array
+        return None
+
+    def imports_at(self, place: tuple[int, int], device: DeviceT_contra | None) -> bool:
+        """Tell whether `from_dlpack` takes memory at the DLPack device ``place``.
+
+        If ``device`` is not None it has to be that place: results go there.
+        """
+        del place, device
+        return False
+
+    def from_dlpack(self, array: object) -> object:
+        """Return an array over the memory of what `export` returned, at a place it imports at."""
+        raise NotImplementedError(f"{self.title} imports from the host only, not {array!r}")
 
     # -- identity -----------------------------------------------------------------------------
 

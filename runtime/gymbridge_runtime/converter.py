@@ -158,7 +158,7 @@ class Converter:
     def _number_rule(self, kind: type[object], long_way: Rule) -> Rule:
         if self._arrays_only:
             return as_it_is
-        if kind in {int, float} or issubclass(kind, np.generic):
+        if kind in {int, float} or is_host_scalar(kind):
             return before_numbers(self.imports, kind, long_way)
         return long_way  # a class of its own may be any number
 

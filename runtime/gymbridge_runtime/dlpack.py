@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnyArray
     from typing_extensions import CapsuleType
 
-__all__ = ["Exporter", "LegacyExporter", "Producer", "host_view", "is_host_memory"]
+__all__ = ["Exporter", "LegacyExporter", "Producer", "device_of", "host_view", "is_host_memory"]
 
 _HOST_TYPES = frozenset({1, 3, 11, 13})
 """CPU, CUDA pinned, ROCm pinned and CUDA managed memory: the host reads all of them."""
@@ -92,6 +92,11 @@ def host_view(producer: Producer, keywords: frozenset[str] | None = None) -> Hos
     if is_host_memory(exporter):
         return HostView(np.from_dlpack(exporter), owned=False)
     return HostView(np.from_dlpack(exporter, device="cpu"), owned=False, copied=True)
+
+
+def device_of(producer: Producer) -> tuple[int, int]:
+    """Return the DLPack device of ``producer``: the number of its kind, and which one of them."""
+    return Exporter(producer, frozenset()).__dlpack_device__()
 
 
 def is_host_memory(producer: Producer | Exporter) -> bool:

@@ -17,6 +17,7 @@ _REFERENCES = {
     "jax": "gymbridge_runtime.backends.jax:JAX",
     "jaxlib": "gymbridge_runtime.backends.jax:JAX",
     "mlx": "gymbridge_runtime.backends.mlx:MLX",
+    "cupy": "gymbridge_runtime.backends.cupy:CUPY",
 }
 """Where the backend of an array is, by the top-level package that defines the array's type."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from gymbridge_runtime.slots import Slot
+from gymbridge_runtime.trees import rule_of
 
 if TYPE_CHECKING:
     from gymbridge_runtime.arrays import ArrayImport
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.trees import Bag, Rule
-    from gymbridge_runtime.types import AnyType, HostArray
+    from gymbridge_runtime.types import HostArray
 
 __all__ = ["before_numbers"]
 
@@ -21,8 +22,9 @@ _PYTHON = {int: np.dtype(np.int64), float: np.dtype(np.float64)}
 def before_numbers(imports: ArrayImport, kind: type[object], long_way: Rule) -> Rule:
     """Return ``long_way``, the rule of numbers of ``kind``, behind a shortcut if there is one."""
     target = imports.target
-    dtype = _PYTHON[kind] if kind in _PYTHON else np.dtype(kind)
-    if imports.device is not None or imports.float_dtype is not None or not target.plain_dtypes:
+    dtype = _PYTHON[kind] if kind in _PYTHON else np.dtype(cast("type[np.generic]", kind))
+    is_plain = imports.device is None and imports.float_dtype is None and target.plain_dtypes
+    if not is_plain:
         return long_way
     if dtype in target.plain_dtypes:
         return _kept(imports, dtype, long_way)
@@ -35,7 +37,7 @@ def before_numbers(imports: ArrayImport, kind: type[object], long_way: Rule) -> 
 def _kept(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
     array, over = np.array, imports.target.plain_import()
 
-    def keep(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+    def keep(value: float, depth: int = 0, bag: Bag | None = None) -> object:
         made: HostArray = array(value)
         if made.dtype != dtype:  # an int of more than 64 bits
             return long_way(value, depth, bag)
@@ -44,15 +46,14 @@ def _kept(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
         bag.append(made)
         return Slot(len(bag) - 1)
 
-    return keep
+    return rule_of(keep)
 
 
 def _narrowed(imports: ArrayImport, dtype: AnyDType, narrow: AnyDType, long_way: Rule) -> Rule:
     array, over, stored_as = np.array, imports.target.plain_import(), imports.target.stored_as
-    bounds = np.finfo(narrow) if narrow.kind == "f" else np.iinfo(narrow)
-    low, high = dtype.type(bounds.min).item(), dtype.type(bounds.max).item()
+    low, high = _bounds(dtype, narrow)
 
-    def cast(value: AnyType, depth: int = 0, bag: Bag | None = None) -> object:
+    def narrowed(value: float, depth: int = 0, bag: Bag | None = None) -> object:
         stored = stored_as(dtype)
         if stored is None or not low <= value <= high:
             return long_way(value, depth, bag)
@@ -62,4 +63,4 @@ def _narrowed(imports: ArrayImport, dtype: AnyDType, narrow: AnyDType, long_way:
         bag.append(made)
         return Slot(len(bag) - 1)
 
-    return cast
+    return rule_of(narrowed)

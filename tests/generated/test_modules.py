@@ -12,9 +12,10 @@ import gymbridge
 import gymbridge.vector
 from tests.support import require, run_python
 
-LIBRARIES = ("jax", "mlx", "numpy", "torch")
+LIBRARIES = ("cupy", "jax", "mlx", "numpy", "torch")
 PAIRS = [(source, target) for source in LIBRARIES for target in LIBRARIES if source != target]
-HAVE_DEVICES = {"jax", "torch"}
+NEED_NO_GPU = [pair for pair in PAIRS if "cupy" not in pair]
+HAVE_DEVICES = {"cupy", "jax", "torch"}
 
 
 def wrapper(package: str, source: str, target: str) -> type:
@@ -27,7 +28,7 @@ def wrapper(package: str, source: str, target: str) -> type:
 
 @pytest.fixture(autouse=True)
 def libraries() -> None:
-    for name in ("jax", "mlx", "torch"):
+    for name in LIBRARIES:
         require(name)
 
 
@@ -107,7 +108,7 @@ def test_converters_convert() -> None:
     np.testing.assert_array_equal(torch_to_numpy(there)["a"], array)
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize(("source", "target"), NEED_NO_GPU)
 @pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
 def test_examples_run(package: str, source: str, target: str) -> None:
     module = import_module(f"{package}.{source}_to_{target}")
@@ -121,7 +122,7 @@ def test_importing_imports_no_array_library_and_no_generator() -> None:
 import sys
 import gymbridge, gymbridge.vector
 dir(gymbridge), gymbridge.__all__, gymbridge.ConversionError
-unwanted = {"torch", "jax", "mlx", "jinja2", "pydantic", "rich", "gymbridge_generator"}
+unwanted = {"torch", "jax", "mlx", "cupy", "jinja2", "pydantic", "rich", "gymbridge_generator"}
 print(sorted(unwanted & sys.modules.keys()))
 """
     assert run_python(code) == "[]\n"
@@ -132,22 +133,23 @@ def test_a_wrapper_imports_its_own_libraries_only() -> None:
 import sys
 import gymbridge
 gymbridge.NumpyToTorch
-print([name for name in ("jax", "mlx", "torch") if name in sys.modules])
+print([name for name in ("cupy", "jax", "mlx", "torch") if name in sys.modules])
 """
     assert run_python(code) == "['torch']\n"
 
 
 @pytest.mark.parametrize(
-    ("library", "title", "extra", "unaffected"),
+    ("library", "title", "install", "unaffected"),
     [
-        ("torch", "PyTorch", "torch", "NumpyToJax"),
-        ("jax", "JAX", "jax", "NumpyToTorch"),
-        ("mlx.core", "MLX", "mlx", "NumpyToTorch"),
+        ("torch", "PyTorch", "gymbridge[torch]", "NumpyToJax"),
+        ("jax", "JAX", "gymbridge[jax]", "NumpyToTorch"),
+        ("mlx.core", "MLX", "gymbridge[mlx]", "NumpyToTorch"),
+        ("cupy", "CuPy", "cupy-cuda12x>=14", "NumpyToTorch"),
     ],
 )
 @pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
 def test_a_missing_library_is_named_with_what_to_install(
-    package: str, library: str, title: str, extra: str, unaffected: str
+    package: str, library: str, title: str, install: str, unaffected: str
 ) -> None:
     code = f"""
 import sys
@@ -155,13 +157,13 @@ sys.modules[{library!r}] = None
 import {package} as package
 package.{unaffected}
 try:
-    package.NumpyTo{extra.title()}
+    package.NumpyTo{library.partition(".")[0].title()}
 except ImportError as error:
     print(f"{{type(error).__name__}}: {{error}}")
 """
     assert run_python(code) == (
         f"BackendNotInstalledError: {title} needs the module {library!r}, which is not installed; "
-        f"run: pip install 'gymbridge[{extra}]'\n"
+        f"run: pip install '{install}'\n"
     )
 
 

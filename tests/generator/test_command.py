@@ -134,9 +134,11 @@ def test_list_without_a_terminal(project: Path) -> None:
     assert done.returncode == 0
     assert [line.split("\t") for line in done.stdout.splitlines()] == [
         ["wrapper", "environment", "agent", "forms", "observations"],
+        ["CupyToStrict", "CuPy", "array-api-strict", "single, vector", "copied"],
         ["JaxToStrict", "JAX", "array-api-strict", "single, vector", "read-only view"],
         ["MlxToStrict", "MLX", "array-api-strict", "single, vector", "read-only view"],
         ["NumpyToStrict", "NumPy", "array-api-strict", "single, vector", "shared"],
+        ["StrictToCupy", "array-api-strict", "CuPy", "single, vector", "copied"],
         ["StrictToJax", "array-api-strict", "JAX", "single, vector", "copied"],
         ["StrictToMlx", "array-api-strict", "MLX", "single, vector", "copied"],
         ["StrictToNumpy", "array-api-strict", "NumPy", "single, vector", "shared"],
@@ -162,7 +164,7 @@ def test_list_shows_the_shipped_wrappers_without_settings(tmp_path: Path) -> Non
     done = gymbridge("list", cwd=tmp_path)
     assert [line.partition("\t")[0] for line in done.stdout.splitlines()[1:]] == [
         f"{source}To{target}"
-        for source, target in permutations(["Jax", "Mlx", "Numpy", "Torch"], 2)
+        for source, target in permutations(["Cupy", "Jax", "Mlx", "Numpy", "Torch"], 2)
     ]
 
 

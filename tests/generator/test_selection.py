@@ -22,9 +22,11 @@ def pairs(text: str) -> list[str]:
 
 def test_all_means_the_pairs_with_a_library_of_the_spec(own_spec: str) -> None:
     assert pairs(own_spec) == [
+        "cupy>strict",
         "jax>strict",
         "mlx>strict",
         "numpy>strict",
+        "strict>cupy",
         "strict>jax",
         "strict>mlx",
         "strict>numpy",
@@ -35,7 +37,7 @@ def test_all_means_the_pairs_with_a_library_of_the_spec(own_spec: str) -> None:
 
 def test_without_extending_all_means_all() -> None:
     shipped = resources.shipped_spec().read_text(encoding="utf-8")
-    assert len(pairs(shipped)) == 12
+    assert len(pairs(shipped)) == 20
 
 
 @pytest.mark.parametrize(

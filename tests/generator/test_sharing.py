@@ -15,6 +15,7 @@ def library(
     read_only: ReadOnly,
     views: Views = "writable",
     copies_in: bool = False,
+    host: bool = True,
 ) -> Backend:
     return Backend(
         name=name,
@@ -25,6 +26,7 @@ def library(
         read_only=read_only,
         views=views,
         copies_in=copies_in,
+        host=host,
     )
 
 
@@ -32,6 +34,7 @@ NUMPY = library("numpy", mutable=True, read_only="kept")
 TORCH = library("torch", mutable=True, read_only="ignored")
 JAX = library("jax", mutable=False, read_only="refused")
 MLX = library("mlx", mutable=True, read_only="kept", views="read-only", copies_in=True)
+CUPY = library("cupy", mutable=True, read_only="ignored", host=False)
 ARROW = library("arrow", mutable=False, read_only="kept")
 
 
@@ -50,6 +53,8 @@ ARROW = library("arrow", mutable=False, read_only="kept")
         (MLX, TORCH, "copied"),
         (MLX, JAX, "copied"),
         (JAX, ARROW, "copied"),
+        (TORCH, CUPY, "copied"),
+        (CUPY, NUMPY, "copied"),
     ],
 )
 def test_sharing(source: Backend, target: Backend, expected: str) -> None:
@@ -77,6 +82,11 @@ def test_sentences() -> None:
         "Observations are copies: the memory of Mlx is there to be read, and Torch would write "
         "into it."
     )
+    for source, target in ((CUPY, TORCH), (TORCH, CUPY)):
+        assert sharing.observations(source, target, vector=False) == (
+            "Observations are copies: Cupy has its arrays on devices, and shares only what is "
+            "there already."
+        )
     assert sharing.observations(JAX, ARROW, vector=False) == (
         "Observations are copies: arrays of Arrow have memory of their own."
     )

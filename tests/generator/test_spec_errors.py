@@ -35,7 +35,7 @@ def test_a_backend_takes_five_lines() -> None:
     selection = parse(FIVE_LINES, "my.toml")
     pairs = {(a.name, b.name) for a, b in selection.pairs}
     others = {name for pair in pairs for name in pair} - {"mine"}
-    assert others >= {"jax", "mlx", "numpy", "torch"}
+    assert others >= {"cupy", "jax", "mlx", "numpy", "torch"}
     assert pairs == {pair for name in others for pair in (("mine", name), (name, "mine"))}
 
 
@@ -253,7 +253,7 @@ def test_errors_of_a_backend(old: str, new: str, message: str) -> None:
     assert errors(changed(old, new)) == [message]
 
 
-KNOWN = "(known: jax, mine, mlx, numpy, torch)"
+KNOWN = "(known: cupy, jax, mine, mlx, numpy, torch)"
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,21 @@ for env in (NumpyToJax(bare(), batches), TorchToJax(NumpyToTorch(bare()), batche
 """
         with_eight_devices(code)
 
+    def test_arrays_with_fewer_axes_than_the_layout_names_follow_its_first_ones(self) -> None:
+        code = """
+import gymnasium as gym
+from gymbridge.vector import NumpyToJax
+layout = NamedSharding(mesh, PartitionSpec("batch", None))
+env = NumpyToJax(gym.make_vec("CartPole-v1", 16, vectorization_mode="sync"), layout)
+env.reset(seed=0)
+obs, reward, terminated, truncated, _ = env.step(jnp.ones(16, jnp.int32))
+assert obs.sharding.is_equivalent_to(layout, 2)
+for value in (reward, terminated, truncated):
+    assert value.sharding.is_equivalent_to(batches, 1), value.sharding
+assert Pair("numpy", "jax").convert(3, device=layout).sharding.is_fully_replicated
+"""
+        with_eight_devices(code)
+
     def test_a_batch_that_does_not_divide_is_an_error_that_says_so(self) -> None:
         code = """
 good, bad = np.ones((8, 4), "f4"), np.ones((6, 4), "f4")

@@ -17,6 +17,7 @@ from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dlpack import Exporter, LegacyExporter, host_view
 from gymbridge_runtime.known import load
 
+from tests.libraries.torch import torch
 from tests.support import LIBRARIES, PAIRS, Array, Host, Pair
 
 if TYPE_CHECKING:
@@ -282,6 +283,13 @@ class TestALibraryThatIsOnlyDescribed:
         shared = memory.ctypes.data == source.ctypes.data
         assert shared is (layout in TAKEN[strides])
         assert shared or memory.flags.c_contiguous
+
+    def test_is_given_another_copy_where_the_first_has_the_wrong_layout(self) -> None:
+        tensor = torch.arange(6).reshape(2, 3).to(torch.complex64).T.conj()
+        assert not tensor.resolve_conj().is_contiguous()
+        memory = memory_given(described(strides="row-major"), tensor)
+        assert memory.flags.c_contiguous
+        assert memory.tolist() == [[0, 3], [1, 4], [2, 5]]
 
     def test_is_given_negative_strides_if_it_takes_them(self) -> None:
         source = LAYOUTS["negative"]()

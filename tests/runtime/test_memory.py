@@ -175,6 +175,20 @@ class TestShapesThatComeAgain:
                 assert array.dtype == value.dtype
                 assert identical(np.array(array), value), (turn, value.dtype)
 
+    @pytest.mark.parametrize("count", [7, 8, 9, 24, 64, 65, 100])
+    def test_in_any_number(self, count: int) -> None:
+        small = [np.full((2, 3), i, np.float32) for i in range(count)]
+        mixed: list[Host] = [
+            np.full((1 + i % 3,), i, ["float32", "int32", "uint8", "bool"][i % 4])
+            for i in range(count)
+        ]
+        for _ in range(20):
+            for values in (small, mixed):
+                result = Pair("numpy", "jax").convert(values)
+                assert len(result) == count
+                for value, array in zip(values, result, strict=True):
+                    assert identical(np.array(array), value)
+
     def test_of_extreme_values(self) -> None:
         floats = [np.nan, -np.nan, np.inf, -np.inf, -0.0, 1e-45, -1e-45, 1e-38, 3.4e38, 0.1]
         for turn in range(40):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError, known
+from gymbridge_runtime.arrivals import together
 from gymbridge_runtime.backend import Backend, HostView
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
@@ -183,6 +184,16 @@ def test_what_only_fails_together_is_still_an_error() -> None:
     convert = Converter(BatchedBoxes(most=1))
     with pytest.raises(ConversionError, match=r"^too many boxes at once; take fewer$"):
         convert([np.ones(2), np.ones(3)])
+
+
+def test_what_only_fails_together_is_an_error_of_a_vector_step_too() -> None:
+    backend = BatchedBoxes(most=3)
+    batch = together([Converter(backend) for _ in range(4)], load(_reference("numpy")))
+    with pytest.raises(ConversionError, match=r"^too many boxes at once; take fewer$"):
+        batch(np.ones(2), np.ones(2), np.ones(2), np.ones(2))
+    obs, _, _, truncated = cast("tuple[Array, ...]", batch(np.zeros(2), 1.5, "text", np.ones(2)))
+    assert obs.memory.tolist() == [0, 0]
+    assert truncated.memory.tolist() == [1, 1]
 
 
 def _reference(name: str) -> str:

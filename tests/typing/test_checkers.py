@@ -1,26 +1,28 @@
-"""Five type checkers agree about the generated package, at their strictest."""
+"""Five type checkers agree, line by line, about what users of generated packages write."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
+from jinja2 import Environment, StrictUndefined
 
+from gymbridge_generator import naming
 from gymbridge_generator.load import parse
 from gymbridge_generator.output import write
 from gymbridge_generator.plan import plan
 from gymbridge_generator.render import render
-from gymbridge_generator.resources import templates
+from gymbridge_generator.resources import shipped_spec, templates
 from tests.generator.command import OWN_SPEC
-from tests.support import REPOSITORY, require
+from tests.support import PAIRS, REPOSITORY, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,20 +121,57 @@ CHECKERS: dict[str, Callable[[Path], Iterator[tuple[str, int, str]]]] = {
 }
 
 
-@pytest.fixture(scope="module", params=CHECKERS)
-def checker(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    for library in (name, "jax", "torch"):
-        require(library)
-    return name
+LIBRARIES = ("array_api_strict", "jax", "mlx", "torch", *CHECKERS)
+
+
+def scripts() -> dict[str, str]:
+    """Return the scripts, by file: those written by hand, and one for every pair of the spec."""
+    found = {"accepted.py": (HERE / "accepted.py").read_text(encoding="utf-8")}
+    for name in ("own", "rejected"):  # under their own names other checks would see them
+        found[f"{name}.py"] = (HERE / f"{name}.py.txt").read_text(encoding="utf-8")
+    template = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    pair = template.from_string((HERE / "pair.py.jinja").read_text(encoding="utf-8"))
+    shipped = parse(shipped_spec().read_text(encoding="utf-8"), "backends.toml")
+    own = parse(OWN_SPEC, "my.toml")
+    for package, selection in (("gymbridge", shipped), ("mine.bridges", own)):
+        for source, target in selection.pairs:
+            forward = naming.forward(source, target)
+            found[f"{package.partition('.')[0]}_{forward}.py"] = pair.render(
+                package=package,
+                wrapper=naming.wrapper(source, target),
+                back=naming.wrapper(target, source),
+                source=source.name,
+                target=target.name,
+                forward=forward,
+                backward=naming.forward(target, source),
+                ours=naming.Names.of(source),
+                theirs=naming.Names.of(target),
+            )
+    return found
+
+
+def marked(checker: str, text: str) -> set[int]:
+    """Return the lines that are an error to ``checker``."""
+    return {
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if "# E" in line and f"!{checker}" not in line
+    }
 
 
 @pytest.fixture(scope="module")
-def diagnostics(checker: str, tmp_path_factory: pytest.TempPathFactory) -> Diagnostics:
-    folder = tmp_path_factory.mktemp(checker)
-    shutil.copy(HERE / "accepted.py", folder)
-    for name in ("own", "rejected"):  # under their own names other checks would see them
-        shutil.copy(HERE / f"{name}.py.txt", folder / f"{name}.py")
+def diagnostics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnostics]:
+    """What each of the five says about the same scripts, and about a package of a user."""
+    for library in LIBRARIES:
+        require(library)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        folders = {name: tmp_path_factory.mktemp(name) for name in CHECKERS}
+        return dict(zip(CHECKERS, pool.map(_diagnose, CHECKERS, folders.values()), strict=True))
+
+
+def _diagnose(checker: str, folder: Path) -> Diagnostics:
+    for name, text in scripts().items():
+        (folder / name).write_text(text, encoding="utf-8")
     pages = plan(parse(OWN_SPEC, "my.toml"))
     write(render(pages, templates(), "my.toml"), folder / "mine/bridges")
     (folder / "mine/__init__.py").touch()
@@ -143,28 +182,36 @@ def diagnostics(checker: str, tmp_path_factory: pytest.TempPathFactory) -> Diagn
     return found
 
 
-def test_what_users_write_is_accepted(diagnostics: Diagnostics) -> None:
-    assert diagnostics["accepted.py"] == {}
+def test_five_checkers_reject_the_same_lines(diagnostics: dict[str, Diagnostics]) -> None:
+    expected, reported = {}, {}
+    for file, text in scripts().items():
+        lines = text.splitlines()
+        for checker, said in diagnostics.items():
+            wanted, found = marked(checker, text), set(said[file])
+            for number in wanted ^ found:
+                place = f"{checker} on {file}:{number}: {lines[number - 1].strip()}"
+                expected[place] = number in wanted
+                reported[place] = said[file].get(number, False)
+    assert reported == expected
 
 
-def test_mistakes_are_rejected_and_nothing_else(checker: str, diagnostics: Diagnostics) -> None:
-    text = (HERE / "rejected.py.txt").read_text(encoding="utf-8")
-    expected = {
-        number: line.strip()
-        for number, line in enumerate(text.splitlines(), 1)
-        if "# E" in line and f"!{checker}" not in line
+def test_there_are_enough_lines() -> None:
+    found = scripts()
+    pairs = {file: text for file, text in found.items() if file.startswith("gymbridge_")}
+    assert {f"gymbridge_{pair}.py" for pair in PAIRS} <= pairs.keys()
+    assert all(
+        text.count("assert_type(") > 48 and len(marked("", text)) > 41 for text in pairs.values()
+    )
+    assert len(marked("", found["rejected.py"])) > 40
+
+
+def test_nothing_is_said_about_what_a_user_generates(diagnostics: dict[str, Diagnostics]) -> None:
+    said = {
+        (checker, file): lines
+        for checker, files in diagnostics.items()
+        for file, lines in files.items()
+        if lines and file.startswith("mine/")
     }
-    assert len(expected) > 40
-    reported = diagnostics["rejected.py"]
-    missed = {number: line for number, line in expected.items() if number not in reported}
-    surplus = {number: said for number, said in reported.items() if number not in expected}
-    assert (missed, surplus) == ({}, {})
-
-
-def test_a_package_of_a_user_is_as_good(diagnostics: Diagnostics) -> None:
-    assert diagnostics["own.py"] == {}
-
-
-def test_nothing_is_said_about_generated_code(diagnostics: Diagnostics) -> None:
-    others = {file: said for file, said in diagnostics.items() if said and file != "rejected.py"}
-    assert others == {}
+    assert said == {}
+    # and it was looked at
+    assert all(files["rejected.py"] for files in diagnostics.values())

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import jax
 import numpy as np
-from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, HostView, Import
+from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, Export, HostView, Import
 from gymbridge_runtime.backends.jax_small import CONFIG, SMALL, SMALL_ARRAYS
+from gymbridge_runtime.dlpack import Producer, device_of
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import aligned_copy
 from gymbridge_runtime.narrowing import untyped
@@ -32,6 +33,9 @@ _Placement: TypeAlias = "JaxDevice | Sharding"
 _spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)
 _process_count: Final = cast("Callable[[], int]", untyped(jax, "process_count"))
 _devices: Final = cast("Callable[[str], list[JaxDevice]]", untyped(jax, "devices"))
+_local_devices: Final = cast("Callable[[], list[JaxDevice]]", untyped(jax, "local_devices"))
+_copied: Final = cast("Callable[[jax.Array], jax.Array]", untyped(jax.numpy, "copy"))
+_imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
 _DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
 _put: Final = cast(
     "Callable[[jax.Array | HostArray, _Placement | None], jax.Array]", untyped(jax, "device_put")
@@ -54,6 +58,9 @@ _WIDE: Final = {
 
 _EXTENDED: Final = ("bfloat16", "float8_", "float4_", "int2", "int4", "uint2", "uint4")
 
+_GPUS: Final = frozenset({2, 10})
+"""What DLPack calls GPUs, of CUDA and of ROCm: JAX has the one or the other."""
+
 _ALIGNMENT: Final = 64
 """What the CPU client asks of memory that it takes over instead of copying it."""
 
@@ -73,8 +80,8 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def plain_kind(self) -> type[object] | None:
-        # of many processes each sees its part of an array
-        return _concrete_type() if _process_count() == 1 else None
+        # of many processes each sees its part of an array; what is on a GPU had better stay there
+        return _concrete_type() if _process_count() == 1 and not self.leaves_host(None) else None
 
     @override
     def plain_view(self, array: jax.Array) -> HostArray | None:
@@ -165,6 +172,8 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def snapshot(self, array: jax.Array, device: _Placement | None) -> object:
+        if device is None and self.export(array) is not None:
+            return _copied(array)
         view = self.to_host(array).array
         return self.from_host(self.private_copy(view, view.dtype), device)
 
@@ -232,12 +241,48 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             return NamedSharding(device.mesh, _spec())
         return device
 
+    @override
+    def export(self, array: jax.Array) -> Export | None:
+        if isinstance(array, Tracer) or array.is_deleted():
+            return None
+        devices = cast("set[JaxDevice]", untyped(array.sharding, "device_set"))
+        if len(devices) != 1 or not array.is_fully_addressable or _is_host(*devices):
+            return None
+        place = device_of(_producer(array))
+        return Export(array, place, array.dtype, dense=True)
+
+    @override
+    def imports_at(self, place: tuple[int, int], device: _Placement | None) -> bool:
+        kind, index = place
+        if kind not in _GPUS:
+            return False
+        there = [one for one in _local_devices() if not _is_host(one) and _index(one) == index]
+        return bool(there) and (device is None or device in there)
+
+    @override
+    def from_dlpack(self, array: object) -> object:
+        return _imported(array)
+
+
+def _is_host(device: JaxDevice) -> bool:
+    return device.platform == "cpu"
+
+
+def _index(device: JaxDevice) -> int:
+    """Return the number of a device among those of its kind in this machine, as DLPack counts."""
+    return cast("int", untyped(device, "local_hardware_id"))
+
 
 @cache
 def _concrete_type() -> type[jax.Array]:
     """Return the type of arrays that have values; jaxlib does not export it."""
     with jax.ensure_compile_time_eval():  # even where JAX is tracing
         return type(_put(np.zeros(()), None))
+
+
+def _producer(array: object) -> Producer:
+    # JAX declares the numbers of DLPack's devices as an enum, and they are ints
+    return cast("Producer", array)
 
 
 def _for_rank(device: _Placement, rank: int) -> _Placement:

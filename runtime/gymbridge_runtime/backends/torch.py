@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import torch
-from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, HostView, Import
+from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, Export, HostView, Import
+from gymbridge_runtime.dlpack import Producer, device_of
 from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import untyped
@@ -50,6 +51,9 @@ _BITS: Final = {
 }
 _NAME: Final = {dtype: str(dtype).removeprefix("torch.") for dtype in _BITS}
 _EXTENDED: Final = {name: dtype for dtype, name in _NAME.items()}
+_CUDA, _ROCM = 2, 10
+"""What DLPack calls the kinds of devices that PyTorch all calls "cuda"."""
+
 _NAMES: Final = frozenset(_DTYPES.values()) | frozenset(_EXTENDED)
 
 _from_numpy: Final = cast("Callable[[HostArray], torch.Tensor]", untyped(torch, "from_numpy"))
@@ -185,6 +189,34 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def leaves_host(self, device: torch.device | None) -> bool:
         return device is not None and device.type != "cpu"
+
+    @override
+    def export(self, array: torch.Tensor) -> Export | None:
+        if not array.is_cuda or array.dtype not in _PLAIN | {torch.bfloat16}:
+            return None
+        tensor = _ordinary(array)
+        plain = tensor.resolve_conj().resolve_neg()
+        return Export(
+            plain,
+            device_of(cast("Producer", cast("object", plain))),
+            self.dtype(plain.dtype),
+            dense=plain.is_contiguous(),
+            owned=plain.data_ptr() != tensor.data_ptr(),
+        )
+
+    @override
+    def imports_at(self, place: tuple[int, int], device: torch.device | None) -> bool:
+        kind, index = place
+        if kind != (_CUDA if torch.version.hip is None else _ROCM):
+            return False
+        if device is None or not torch.cuda.is_available():
+            return torch.cuda.is_available()
+        current = str(device) == "cuda" and torch.cuda.current_device() == index
+        return current or device == torch.device("cuda", index)
+
+    @override
+    def from_dlpack(self, array: object) -> object:
+        return from_dlpack(array)
 
 
 def _ordinary(array: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,97 @@
+"""CuPy, as far as that goes without a GPU: its facts, its devices, and what it says is missing."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymbridge_runtime import ConversionError
+from gymbridge_runtime.known import backend_of, load
+from gymnasium import spaces
+
+from gymbridge import CupyToNumpy, NumpyToCupy
+from gymbridge.cupy_to_torch import torch_to_cupy
+from tests.libraries.cupy import cupy
+from tests.libraries.torch import torch
+from tests.runtime.replay import Replay
+
+if TYPE_CHECKING:
+    from tests.support import Array
+
+CUPY = load("gymbridge_runtime.backends.cupy:CUPY")
+
+
+@pytest.fixture
+def no_gpu() -> None:
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        count = 0
+    if count:
+        pytest.skip("there is a GPU, and this is about what happens without one")
+
+
+def test_its_arrays_are_recognised() -> None:
+    assert backend_of(cupy.ndarray) is CUPY
+    assert CUPY.is_array(cupy.ndarray)
+    assert not CUPY.is_array(np.ndarray)
+    assert pickle.loads(pickle.dumps(CUPY)) is CUPY
+
+
+def test_it_has_what_its_documentation_says() -> None:
+    for name in ("bool", "int64", "uint16", "float16", "float64", "complex128"):
+        assert CUPY.stored_as(np.dtype(name)) == np.dtype(name)
+    assert CUPY.stored_as(np.dtype("longdouble")) is None
+    assert CUPY.mutable
+    assert CUPY.leaves_host(None)
+
+
+def test_it_imports_from_gpus_and_from_no_other_place() -> None:
+    first = CUPY.parse_device(0)
+    assert CUPY.imports_at((2, 0), None)
+    assert CUPY.imports_at((2, 1), CUPY.parse_device(1))
+    assert not CUPY.imports_at((2, 1), first)
+    assert not CUPY.imports_at((1, 0), None)
+    assert not CUPY.imports_at((14, 0), None)
+
+
+class TestDevices:
+    @pytest.mark.parametrize(
+        ("given", "number"), [("cuda", 0), ("cuda:1", 1), (2, 2), (cupy.cuda.Device(3), 3)]
+    )
+    def test_are_objects_numbers_and_texts(self, given: Array, number: int) -> None:
+        device: Array = CUPY.parse_device(given)
+        assert device == cupy.cuda.Device(number)
+        assert CUPY.device_text(device) == f"cuda:{number}"
+
+    @pytest.mark.parametrize("given", ["cpu", "cuda:x", "gpu:0", "cuda:-1"])
+    def test_that_are_none_are_refused(self, given: str) -> None:
+        with pytest.raises(ValueError, match=f"CuPy has no device '{given}'; name one as"):
+            CUPY.parse_device(given)
+
+    def test_are_optional(self) -> None:
+        assert CUPY.parse_device(None) is None
+        assert CUPY.device_text(None) is None
+
+    def test_are_in_specs_as_text(self) -> None:
+        env = NumpyToCupy(Replay(spaces.Discrete(2), 0), device=1)
+        again: Array = pickle.loads(pickle.dumps(env))
+        assert again.device == cupy.cuda.Device(1)
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_without_a_gpu_an_error_says_so() -> None:
+    env = NumpyToCupy(gym.make("CartPole-v1"))
+    with pytest.raises(ConversionError) as caught:
+        env.reset(seed=0)
+    assert str(caught.value).startswith("obs: CuPy could not make the array: cudaError")
+    with pytest.raises(ConversionError, match=r"value\['a'\]: CuPy could not make the array"):
+        torch_to_cupy({"a": torch.ones(2)})
+
+
+def test_wrappers_are_made_without_one() -> None:
+    inner = Replay(spaces.Box(-1, 1, (2,), np.float32), np.ones(2, np.float32))
+    assert CupyToNumpy(inner).action_space == inner.action_space

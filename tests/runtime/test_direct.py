@@ -1,0 +1,360 @@
+"""Arrays on a device that both libraries reach go from one to the other without the host.
+
+The device is simulated: arrays over NumPy memory say that they are on a GPU, and seeing them from
+the host is an event that is counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from gymbridge_runtime import ConversionError, CopyRequiredError
+from gymbridge_runtime.backend import Backend, Export, HostView
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import _REGISTERED, load
+from typing_extensions import override
+
+from tests.libraries.jax import jax, jnp
+from tests.libraries.torch import torch
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.dtypes import AnyDType
+    from typing_extensions import CapsuleType
+
+    from tests.support import Array, Host
+
+CUDA = 2
+
+
+class GpuArray:
+    """An array that says it is on a GPU."""
+
+    def __init__(self, memory: Host, index: int = 0) -> None:
+        self.memory = memory
+        self.index = index
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CUDA, self.index
+
+    def __dlpack__(self, *, max_version: tuple[int, int] | None = None) -> CapsuleType:
+        return self.memory.__dlpack__(max_version=max_version)
+
+    @property
+    def address(self) -> int:
+        return self.memory.ctypes.data
+
+
+class _OnHost:
+    """The same memory for NumPy, which takes none of a GPU."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def __dlpack__(self, **keywords: object) -> CapsuleType:
+        capsule: CapsuleType = self._array.__dlpack__(max_version=keywords["max_version"])
+        return capsule
+
+
+class GpuLibrary(Backend[GpuArray, int]):
+    """A library on GPUs; its devices are numbers."""
+
+    def __init__(self, name: str, kind: type[GpuArray], *, mutable: bool = True) -> None:
+        self.name = self.title = name
+        self.reference = f"tests.runtime.test_direct:{name}"
+        self.roots = frozenset({"tests"})
+        self.mutable = mutable
+        self.kind = kind
+        self.copies_in = True
+        self.lacks: frozenset[str] = frozenset()
+        self.seen = 0
+        self.snapshots = 0
+        self.owned = False
+
+    @override
+    def is_array(self, kind: type[object]) -> bool:
+        return issubclass(kind, self.kind)
+
+    @override
+    def to_host(self, array: GpuArray) -> HostView:
+        self.seen += 1
+        return HostView(array.memory.copy(), owned=True, copied=True)
+
+    @override
+    def from_host(self, view: Host, device: int | None) -> object:
+        return self.kind(view.copy(), device or 0)
+
+    @override
+    def snapshot(self, array: GpuArray, device: int | None) -> object:
+        self.snapshots += 1
+        return self.kind(array.memory.copy(), array.index if device is None else device)
+
+    @override
+    def stored_as(self, dtype: AnyDType) -> AnyDType | None:
+        return np.dtype("float32") if dtype.name in self.lacks else dtype
+
+    @override
+    def parse_device(self, device: object) -> object:
+        return device
+
+    @override
+    def export(self, array: GpuArray) -> Export | None:
+        memory = array.memory
+        return Export(
+            array, (CUDA, array.index), memory.dtype, memory.flags.c_contiguous, self.owned
+        )
+
+    @override
+    def imports_at(self, place: tuple[int, int], device: int | None) -> bool:
+        kind, index = place
+        return kind == CUDA and device in {None, index}
+
+    @override
+    def from_dlpack(self, array: Array) -> object:
+        return self.kind(np.from_dlpack(_OnHost(array)), array.index)
+
+
+class Red(GpuArray):
+    """An array of a library whose arrays can be written into."""
+
+
+class Blue(GpuArray):
+    """An array of another such library."""
+
+
+class Ice(GpuArray):
+    """An array of a library whose arrays never change."""
+
+
+class Snow(GpuArray):
+    """An array of another such library."""
+
+
+class Libraries:
+    def __init__(self) -> None:
+        self.red = GpuLibrary("Red", Red)
+        self.blue = GpuLibrary("Blue", Blue)
+        self.ice = GpuLibrary("Ice", Ice, mutable=False)
+        self.snow = GpuLibrary("Snow", Snow, mutable=False)
+
+    def all(self) -> list[GpuLibrary]:
+        return [self.red, self.blue, self.ice, self.snow]
+
+
+@pytest.fixture
+def libraries(monkeypatch: pytest.MonkeyPatch) -> Libraries:
+    found = Libraries()
+    for kind, library in zip((Red, Blue, Ice, Snow), found.all(), strict=True):
+        # one root for each, as libraries have
+        monkeypatch.setattr(kind, "__module__", f"{library.name.lower()}_gpu.core")
+        library.roots = frozenset({f"{library.name.lower()}_gpu"})
+        monkeypatch.setitem(_REGISTERED, next(iter(library.roots)), library)
+    return found
+
+
+def numbers(dtype: str = "float32") -> Host:
+    return np.arange(6).reshape(2, 3).astype(dtype)
+
+
+def nothing_was_seen(libraries: Libraries) -> bool:
+    return all(library.seen == 0 for library in libraries.all())
+
+
+class TestSharing:
+    def test_between_mutable_arrays_is_of_the_memory_on_the_device(
+        self, libraries: Libraries
+    ) -> None:
+        source = Red(numbers(), 3)
+        for copy in (None, False):
+            result: Array = Converter(libraries.blue, copy=copy)({"a": [source]})
+            (array,) = result["a"]
+            assert type(array) is Blue
+            assert array.index == 3
+            assert array.address == source.address
+            source.memory[0, 0] += 9
+            assert array.memory[0, 0] == source.memory[0, 0]
+        assert nothing_was_seen(libraries)
+        assert libraries.red.snapshots == 0
+
+    def test_is_allowed_between_arrays_that_never_change(self, libraries: Libraries) -> None:
+        source = Ice(numbers())
+        result: Array = Converter(libraries.snow)(source)
+        assert type(result) is Snow
+        assert result.address == source.address
+
+    @pytest.mark.parametrize(("kind", "target"), [(Red, "ice"), (Ice, "red"), (Ice, "blue")])
+    def test_is_not_done_where_one_side_could_write_and_the_other_must_not_see_it(
+        self, libraries: Libraries, kind: type[GpuArray], target: str
+    ) -> None:
+        source = kind(numbers())
+        result: Array = Converter(getattr(libraries, target))(source)
+        source.memory[...] = -1
+        assert result.memory.tolist() == numbers().tolist()
+        result.memory[...] = -2
+        assert (source.memory == -1).all()
+        assert nothing_was_seen(libraries)
+        assert sum(library.snapshots for library in libraries.all()) == 1
+
+    def test_is_not_needed_of_memory_that_was_made_for_it(self, libraries: Libraries) -> None:
+        libraries.red.owned = True
+        source = Red(numbers())
+        result: Array = Converter(libraries.ice, copy=True)(source)
+        assert result.address == source.address
+        assert libraries.red.snapshots == 0
+
+
+class TestCopies:
+    @pytest.mark.parametrize(
+        "options", [{"copy": True}, {"promised_new": False}], ids=["copy=True", "actions"]
+    )
+    @pytest.mark.parametrize("target", ["blue", "ice"])
+    def test_are_made_once_by_the_library_whose_array_it_is(
+        self, libraries: Libraries, target: str, options: dict[str, bool]
+    ) -> None:
+        source = Red(numbers(), 1)
+        result: Array = Converter(
+            getattr(libraries, target),
+            copy=options.get("copy"),
+            promised_new=options.get("promised_new", True),
+        )((source,))
+        source.memory[...] = -1
+        assert result[0].memory.tolist() == numbers().tolist()
+        assert result[0].index == 1
+        assert libraries.red.snapshots == 1
+        assert nothing_was_seen(libraries)
+
+    def test_close_the_gaps_that_importers_may_not_take(self, libraries: Libraries) -> None:
+        for gaps in (numbers()[:, ::2], numbers()[:, ::-1], numbers().T):
+            source = Red(gaps)
+            result: Array = Converter(libraries.blue)(source)
+            assert result.memory.tolist() == gaps.tolist()
+            assert result.address != source.address
+        assert libraries.red.snapshots == 3
+        assert nothing_was_seen(libraries)
+
+    @pytest.mark.parametrize(
+        ("kind", "target", "reason"),
+        [
+            (Red, "ice", "Ice arrays never change, and this memory may"),
+            (Ice, "blue", "Blue would write through to memory that is read-only"),
+        ],
+    )
+    def test_that_are_not_allowed_are_refused_with_the_leaf_and_the_reason(
+        self, libraries: Libraries, kind: type[GpuArray], target: str, reason: str
+    ) -> None:
+        with pytest.raises(CopyRequiredError) as caught:
+            Converter(getattr(libraries, target), copy=False)({"obs": [kind(numbers())]})
+        assert str(caught.value).startswith(f"value['obs'][0]: {reason} (")
+        assert str(caught.value).endswith("; allow copies: copy=None or copy=True")
+
+    def test_of_memory_with_gaps_have_to_be_allowed(self, libraries: Libraries) -> None:
+        with pytest.raises(CopyRequiredError, match="Blue may not take memory with gaps"):
+            Converter(libraries.blue, copy=False)(Red(numbers()[:, ::2]))
+
+
+class TestTheHost:
+    def test_is_where_arrays_pass_that_go_to_another_device(self, libraries: Libraries) -> None:
+        result: Array = Converter(libraries.blue, device=1)(Red(numbers(), 0))
+        assert (type(result), result.index) == (Blue, 1)
+        assert result.memory.tolist() == numbers().tolist()
+        assert libraries.red.seen == 1
+        assert libraries.red.snapshots == 0
+
+    def test_is_not_where_arrays_pass_that_are_there_already(self, libraries: Libraries) -> None:
+        source = Red(numbers(), 1)
+        result: Array = Converter(libraries.blue, device=1)(source)
+        assert result.address == source.address
+        assert nothing_was_seen(libraries)
+
+    def test_is_where_a_dtype_is_narrowed_and_its_values_are_looked_at(
+        self, libraries: Libraries
+    ) -> None:
+        libraries.blue.lacks = frozenset({"float64"})
+        result: Array = Converter(libraries.blue)(Red(numbers("float64")))
+        assert result.memory.dtype == np.float32
+        assert libraries.red.seen == 1
+
+    @pytest.mark.parametrize(("dtype", "seen"), [("float32", 0), ("float64", 1), ("int32", 0)])
+    def test_is_where_floats_are_cast(self, libraries: Libraries, dtype: str, seen: int) -> None:
+        result: Array = Converter(libraries.blue, float_dtype="float32")(Red(numbers(dtype)))
+        assert result.memory.dtype == ("int32" if dtype == "int32" else "float32")
+        assert libraries.red.seen == seen
+
+    def test_is_where_libraries_of_the_host_meet_them(self, libraries: Libraries) -> None:
+        numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
+        source = Red(numbers())
+        result = Converter(numpy)(source)
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == numbers().tolist()
+        back: Array = Converter(libraries.red)(result)
+        assert type(back) is Red
+        assert back.memory.tolist() == numbers().tolist()
+        with pytest.raises(CopyRequiredError, match="had to be copied to be seen from the host"):
+            Converter(numpy, copy=False)(source)
+
+
+def test_what_an_importer_refuses_is_told_with_the_leaf(
+    libraries: Libraries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> object:
+        raise BufferError("the stream is gone")
+
+    monkeypatch.setattr(libraries.blue, "from_dlpack", refuse)
+    with pytest.raises(ConversionError) as caught:
+        Converter(libraries.blue)({"a": Red(numbers())})
+    assert str(caught.value).startswith(
+        "value['a']: Blue could not take the array over from Red: the stream is gone ("
+    )
+    assert isinstance(caught.value.__cause__, BufferError)
+
+
+def test_direct_imports_stand_beside_what_is_imported_together(libraries: Libraries) -> None:
+    libraries.blue.batches = True
+    source = Red(numbers())
+    result: Array = Converter(libraries.blue)({"a": source, "b": numbers(), "c": 3})
+    assert [type(one) for one in result.values()] == [Blue, Blue, Blue]
+    assert result["a"].address == source.address
+    assert result["b"].memory.tolist() == numbers().tolist()
+
+
+def test_a_library_of_the_host_says_that_it_imports_from_there_only() -> None:
+    numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
+    assert numpy.export(numbers()) is None
+    assert not numpy.imports_at((CUDA, 0), None)
+    with pytest.raises(NotImplementedError, match="NumPy imports from the host only"):
+        numpy.from_dlpack(Red(numbers()))
+
+
+class TestShippedLibraries:
+    """There is no GPU: what they say where arrays are on the host, and of places not there."""
+
+    def test_export_nothing_that_is_on_the_host_or_is_no_ordinary_array(self) -> None:
+        torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
+        jax_backend = load("gymbridge_runtime.backends.jax:JAX")
+        for tensor in (torch.ones(2), torch.ones(2, device="meta"), torch.ones(2).to_sparse()):
+            assert torch_backend.export(tensor) is None
+        deleted = jnp.ones(2)
+        deleted.delete()
+        for array in (jnp.ones(2), deleted):
+            assert jax_backend.export(array) is None
+        jax.jit(lambda array: [jax_backend.export(array), array][1])(jnp.ones(2))
+
+    @pytest.mark.parametrize("name", ["torch", "jax", "mlx"])
+    def test_import_at_no_place_that_they_do_not_reach(self, name: str) -> None:
+        backend = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
+        assert not backend.imports_at((1, 0), None)
+        if not torch.cuda.is_available():
+            assert not backend.imports_at((CUDA, 0), None)
+
+    def test_take_memory_over_from_what_speaks_dlpack(self) -> None:
+        memory = np.arange(3, dtype=np.float32)
+        tensor = load("gymbridge_runtime.backends.torch:TORCH").from_dlpack(memory)
+        assert isinstance(tensor, torch.Tensor)
+        assert tensor.data_ptr() == memory.ctypes.data
+        array = load("gymbridge_runtime.backends.jax:JAX").from_dlpack(tensor)
+        assert isinstance(array, jax.Array)
+        assert array.tolist() == [0, 1, 2]
