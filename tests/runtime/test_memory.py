@@ -149,6 +149,7 @@ print(compiles)
         assert 0 < int(run_python(COUNTING + code)) <= 64
 
 
+@pytest.mark.usefixtures("nothing_compiled")
 class TestShapesThatComeAgain:
     """Arrays that travel together, compiled or not, arrive bit for bit."""
 

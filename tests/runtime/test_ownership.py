@@ -93,6 +93,7 @@ class TestASnapshotHoldsUnderAttack:
         for result, before, layout, how in kept:
             assert identical(pair.target.values(result), before), (layout, how)
 
+    @pytest.mark.usefixtures("nothing_compiled")
     @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
     def test_when_shapes_come_again_often_enough_to_be_compiled(self, pair: Pair) -> None:
         heavy = jax.jit(lambda x: x @ x * 1e-3)
