@@ -64,3 +64,9 @@ def _narrowed(imports: ArrayImport, dtype: AnyDType, narrow: AnyDType, long_way:
         return Slot(len(bag) - 1)
 
     return rule_of(narrowed)
+
+
+def _bounds(dtype: AnyDType, narrow: AnyDType) -> list[float]:
+    """Return the least and the greatest number of ``narrow``, as ``dtype`` has them."""
+    bounds = np.finfo(narrow) if narrow.kind == "f" else np.iinfo(narrow)
+    return cast("list[float]", np.array([bounds.min, bounds.max], dtype).tolist())

@@ -49,7 +49,13 @@ def jax_to_numpy_step(env: JaxEnv, action: AnyArray) -> object:
 
 def torch_to_jax_step(env: TorchEnv, action: jax.Array) -> object:
     obs, reward, terminated, truncated, info = env.step(from_numpy(np.array(action)))
-    return identity(obs.numpy().copy()), float(reward), bool(terminated), bool(truncated), dict(info)
+    return (
+        identity(obs.numpy().copy()),
+        float(reward),
+        bool(terminated),
+        bool(truncated),
+        dict(info),
+    )
 
 
 def jax_to_torch_step(env: JaxEnv, action: Tensor) -> object:
