@@ -226,6 +226,26 @@ class TestAConversionError:
         assert "Disallowed host-to-device transfer" in str(caught.value.__cause__)
 
 
+@pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}], ids=repr)
+def test_what_mlx_cannot_compute_is_quoted(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, bool]
+) -> None:
+    from tests.libraries.mlx import mx
+
+    def fail(_: object) -> None:
+        raise RuntimeError("[malloc] no memory left")
+
+    array = mx.array([1.0])
+    monkeypatch.setattr("gymbridge_runtime.backends.mlx._computed", fail)
+    monkeypatch.setattr("gymbridge_runtime.backends.mlx._seen", fail)
+    with pytest.raises(ConversionError) as caught:
+        Pair("mlx", "numpy").convert({"obs": [array]}, **options)
+    assert str(caught.value).startswith(
+        "value['obs'][0]: MLX could not show the array in host memory: [malloc] no memory left ("
+    )
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
 class TestWhatIsNotInstalled:
     @pytest.mark.parametrize(
         ("hidden", "name", "title"),
