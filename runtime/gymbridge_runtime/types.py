@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Space
 
-__all__ = ["AnyArray", "AnySpace", "AnyType", "HostArray", "Info", "JaxDevice"]
+__all__ = ["AnyArray", "AnySpace", "AnyType", "HostArray", "Info", "OneJaxDevice"]
 
 Info: TypeAlias = dict[str, Any]  # pyright: ignore[reportExplicitAny] Gymnasium's own
 """``info`` and ``options``, exactly as Gymnasium declares them."""
@@ -26,7 +26,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]  # pyright: ignore[reportExplicitAny] ope
 """A NumPy array in the hands of an agent, whatever its dtype."""
 
 
-class JaxDevice(Protocol):
+class OneJaxDevice(Protocol):
     """One of ``jax.devices()``: jaxlib has no stub that would make ``jax.Device`` a type."""
 
     @property

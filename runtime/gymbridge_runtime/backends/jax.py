@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.trees import Bag, Rule
-    from gymbridge_runtime.types import HostArray, JaxDevice
+    from gymbridge_runtime.types import HostArray, OneJaxDevice
 
 __all__ = ["JAX", "JaxBackend"]
 
-_Placement: TypeAlias = "JaxDevice | Sharding"
+_Placement: TypeAlias = "OneJaxDevice | Sharding"
 
 
 # JAX declares these without types, or with types that jaxlib does not
 _spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)
 _process_count: Final = cast("Callable[[], int]", untyped(jax, "process_count"))
-_devices: Final = cast("Callable[[str], list[JaxDevice]]", untyped(jax, "devices"))
-_local_devices: Final = cast("Callable[[], list[JaxDevice]]", untyped(jax, "local_devices"))
+_devices: Final = cast("Callable[[str], list[OneJaxDevice]]", untyped(jax, "devices"))
+_local_devices: Final = cast("Callable[[], list[OneJaxDevice]]", untyped(jax, "local_devices"))
 _copied: Final = cast("Callable[[jax.Array], jax.Array]", untyped(jax.numpy, "copy"))
 _imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
 _DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
@@ -229,7 +229,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if device is None:
             return jax.default_backend() != "cpu"
         devices = (
-            cast("set[JaxDevice]", untyped(device, "device_set"))
+            cast("set[OneJaxDevice]", untyped(device, "device_set"))
             if isinstance(device, Sharding)
             else {device}
         )
@@ -245,7 +245,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     def export(self, array: jax.Array) -> Export | None:
         if isinstance(array, Tracer) or array.is_deleted():
             return None
-        devices = cast("set[JaxDevice]", untyped(array.sharding, "device_set"))
+        devices = cast("set[OneJaxDevice]", untyped(array.sharding, "device_set"))
         if len(devices) != 1 or not array.is_fully_addressable or _is_host(*devices):
             return None
         place = device_of(_producer(array))
@@ -264,11 +264,11 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return _imported(array)
 
 
-def _is_host(device: JaxDevice) -> bool:
+def _is_host(device: OneJaxDevice) -> bool:
     return device.platform == "cpu"
 
 
-def _index(device: JaxDevice) -> int:
+def _index(device: OneJaxDevice) -> int:
     """Return the number of a device among those of its kind in this machine, as DLPack counts."""
     return cast("int", untyped(device, "local_hardware_id"))
 
