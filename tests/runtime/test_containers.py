@@ -226,6 +226,19 @@ class TestMappings:
             assert pair.target.is_array(result["beside"])
         assert pair.source.is_array(casting["a"])
 
+    def test_of_a_user_s_own_are_copied_once(self, pair: Pair) -> None:
+        copies: list[object] = []
+
+        class Watched(dict[str, Array]):
+            def __copy__(self) -> Watched:
+                copies.append(self)
+                return Watched(self)
+
+        result = pair.convert({"a": Watched(x=leaf(pair.source)), "b": leaf(pair.source)})
+        assert type(result["a"]) is Watched
+        assert pair.target.is_array(result["a"]["x"])
+        assert len(copies) == 1
+
 
 class TestSequences:
     def test_keep_type_and_order(self, pair: Pair) -> None:
