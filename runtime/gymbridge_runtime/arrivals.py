@@ -29,7 +29,7 @@ def single_step(
     def arrive(
         obs: object, reward: object, terminated: object, truncated: object, info: Info
     ) -> object:
-        informed: Info = {} if info == {} else inform(info)
+        informed: Info = {} if type(info) is dict and not info else inform(info)
         return (
             observe(obs),
             reward if type(reward) is float else reward_of(reward),
@@ -48,7 +48,7 @@ def vector_step(batch: ConvertFour, inform: Callable[[Info], Info]) -> Arrive:
         obs: object, rewards: object, terminations: object, truncations: object, infos: Info
     ) -> object:
         arrived = batch(obs, rewards, terminations, truncations)
-        informed: Info = {} if infos == {} else inform(infos)
+        informed: Info = {} if type(infos) is dict and not infos else inform(infos)
         return (*arrived, informed)
 
     return arrive

@@ -281,6 +281,13 @@ def test_a_defaultdict_keeps_its_factory(pair: Pair) -> None:
     assert pair.target.is_array(info["counts"]["a"][0])
 
 
+def test_an_empty_info_keeps_its_type(pair: Pair) -> None:
+    info = _step(pair, STILL, 0.0, False, False, defaultdict(list))[4]
+    assert type(info) is defaultdict
+    assert info.default_factory is list
+    assert info == {}
+
+
 def test_dataclasses_are_containers_and_the_environments_own_stays_as_it_is(pair: Pair) -> None:
     contact = Contact(np.ones(2, np.float32), "foot")
     info = _step(pair, STILL, 0.0, False, False, {"contact": contact})[4]
