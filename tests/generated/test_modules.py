@@ -5,7 +5,9 @@ from __future__ import annotations
 import doctest
 import inspect
 from importlib import import_module
+from typing import Any
 
+import gymnasium as gym
 import pytest
 
 import gymbridge
@@ -75,6 +77,25 @@ def test_signatures(package: str, source: str, target: str) -> None:
         default = "" if parameter.default is parameter.empty else f"={parameter.default}"
         shown.append(f"{name}{default}")
     assert shown == expected
+
+
+@pytest.mark.parametrize(("source", "target"), NEED_NO_GPU)
+@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+def test_infer_is_the_constructor(package: str, source: str, target: str) -> None:
+    kind = wrapper(package, source, target)
+    subclass: Any = type("Mine", (kind,), {})
+    inferred, made = inspect.signature(subclass.infer), inspect.signature(kind)
+    assert inferred.parameters.keys() == made.parameters.keys()
+    for name, parameter in inferred.parameters.items():
+        assert (parameter.kind, parameter.default) == (
+            made.parameters[name].kind,
+            made.parameters[name].default,
+        )
+    env = gym.make_vec("CartPole-v1") if package.endswith("vector") else gym.make("CartPole-v1")
+    given: dict[str, object] = {"copy": True, "float_dtype": "float32"}
+    found = subclass.infer(env, **given)
+    assert type(found) is subclass
+    assert found._saved_kwargs == given
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)

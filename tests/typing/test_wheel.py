@@ -15,6 +15,7 @@ from tests.support import REPOSITORY, require
 from tests.typing.checkers import CHECKERS, Project, differences, marked, run_all
 
 PARTS = {
+    "cupy": ("cupy", "cupyx", "cupy_backends", "cupy_cuda12x"),
     "jax": ("jax", "jaxlib"),
     "mlx": ("mlx", "mlx_cpu", "mlx_metal"),
     "torch": ("torch", "torchgen", "functorch"),
