@@ -221,7 +221,7 @@ def test_without_the_generator_extra(project: Path, missing: str) -> None:
     def run(*arguments: str) -> CompletedProcess[str]:
         code = (
             f"import sys; sys.modules[{missing!r}] = None; "
-            "from gymbridge_generator.cli import main; raise SystemExit(main(sys.argv[1:]))"
+            "from gymbridge_cli.main import main; raise SystemExit(main(sys.argv[1:]))"
         )
         return python("-c", code, *arguments, cwd=project, path=[GENERATOR, RUNTIME])
 
@@ -239,3 +239,13 @@ def test_help(tmp_path: Path) -> None:
     shown = gymbridge("-h", cwd=tmp_path).stdout
     for command in ("generate", "check", "list", "schema"):
         assert command in shown
+
+
+def test_a_reader_that_has_enough_is_no_error(project: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = gymbridge("schema", cwd=project, stdout=write)
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")

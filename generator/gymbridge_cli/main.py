@@ -1,0 +1,103 @@
+"""Find the command that was asked for, and say what went wrong in it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, cast
+
+from typing_extensions import override
+
+from gymbridge_cli.check import Check
+from gymbridge_cli.command import Command, CommandError
+from gymbridge_cli.generate import Generate
+from gymbridge_cli.list import List
+from gymbridge_cli.schema import Schema
+from gymbridge_generator.errors import GeneratorError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_COMMANDS: dict[str, type[Command]] = {
+    command.name: command for command in (Generate, Check, List, Schema)
+}
+
+_EXTRAS = {"jinja2": "generator", "pydantic": "generator", "rich": "cli"}
+"""What commands import, and which extra of gymbridge installs it."""
+
+
+class _Given(argparse.Namespace):
+    """What was given on the command line: the command, and its options."""
+
+    command: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0, 1 for what it found amiss, 2 for an error."""
+    given = _parser().parse_args(arguments, _Given())
+    command = _COMMANDS[given.command](**cast("dict[str, object]", vars(given)))
+    try:
+        status = command.run()
+        print(end="", flush=True)  # what cannot be written fails here
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRAS:
+            raise
+        extra = f"gymbridge[{_EXTRAS[error.name]}]"
+        return _fail(f"{error.name} is not installed; run: pip install '{extra}'")
+    except (CommandError, GeneratorError) as error:
+        return _fail(str(error))
+    except BrokenPipeError:  # whoever read the output, such as `head`, has enough
+        _discard_output()
+        return 0
+    except OSError as error:
+        return _fail(f"{_file_of(error)}: {error.strerror}")
+    return status
+
+
+def _discard_output() -> None:
+    """Keep the interpreter from writing the rest when it ends, and from failing once more."""
+    _ = os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _file_of(error: OSError) -> object:
+    return cast("object", error.filename)
+
+
+def _fail(message: str) -> int:
+    print(f"gymbridge: {message}", file=sys.stderr)
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gymbridge",
+        description="Write typed Gymnasium wrappers between array libraries from a spec.",
+        epilog="Options left out are read from [tool.gymbridge] of the nearest pyproject.toml.",
+    )
+    _ = parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True
+    )
+    for name, command in _COMMANDS.items():
+        command.declare(commands.add_parser(name, help=command.text, description=command.text))
+    return parser
+
+
+class _Version(argparse.Action):
+    """Import the version only when it is asked for: the runtime imports Gymnasium."""
+
+    @override
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        from gymbridge_runtime import __version__
+
+        print(f"gymbridge {__version__}")
+        parser.exit()

@@ -1,0 +1,25 @@
+"""The options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["declare_out", "declare_spec"]
+
+
+def declare_spec(parser: argparse.ArgumentParser) -> None:
+    """Add ``--spec``."""
+    _ = parser.add_argument(
+        "--spec", type=Path, metavar="FILE", help="the spec (default: gymbridge's)"
+    )
+
+
+def declare_out(parser: argparse.ArgumentParser) -> None:
+    """Add ``--out``."""
+    _ = parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the package that wrappers go in"
+    )
