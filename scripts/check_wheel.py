@@ -107,6 +107,7 @@ def check_contents(sdist: Path, wheel: Path) -> None:
     packages = {
         "gymbridge": "generated/gymbridge",
         "gymbridge_cli": "generator/gymbridge_cli",
+        "gymbridge_doctor": "generator/gymbridge_doctor",
         "gymbridge_generator": "generator/gymbridge_generator",
         "gymbridge_runtime": "runtime/gymbridge_runtime",
         "gymbridge_generator/templates": "templates",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from inspect import getdoc
 from typing import TYPE_CHECKING, cast
 
 from typing_extensions import override
 
 from gymbridge_cli.check import Check
 from gymbridge_cli.command import Command, CommandError
+from gymbridge_cli.completion import SHELLS, PrintCompletion
+from gymbridge_cli.doctor import Doctor
 from gymbridge_cli.generate import Generate
 from gymbridge_cli.list import List
 from gymbridge_cli.schema import Schema
@@ -22,10 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _COMMANDS: dict[str, type[Command]] = {
-    command.name: command for command in (Generate, Check, List, Schema)
+    command.name: command for command in (Generate, Check, List, Doctor, Schema)
 }
 
-_EXTRAS = {"jinja2": "generator", "pydantic": "generator", "rich": "cli"}
+_EXTRAS = {"jinja2": "generator", "pydantic": "generator", "rich": "cli", "shtab": "cli"}
 """What commands import, and which extra of gymbridge installs it."""
 
 
@@ -37,9 +40,9 @@ class _Given(argparse.Namespace):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status: 0, 1 for what it found amiss, 2 for an error."""
-    given = _parser().parse_args(arguments, _Given())
-    command = _COMMANDS[given.command](**cast("dict[str, object]", vars(given)))
     try:
+        given = _parser().parse_args(arguments, _Given())
+        command = _COMMANDS[given.command](**cast("dict[str, object]", vars(given)))
         status = command.run()
         print(end="", flush=True)  # what cannot be written fails here
     except ModuleNotFoundError as error:
@@ -72,18 +75,35 @@ def _fail(message: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    """Return what reads the command line."""
+    found = argparse.ArgumentParser(
         prog="gymbridge",
-        description="Write typed Gymnasium wrappers between array libraries from a spec.",
-        epilog="Options left out are read from [tool.gymbridge] of the nearest pyproject.toml.",
+        description="Typed Gymnasium wrappers between array libraries: see what works on this "
+        + "machine, write wrappers of your own from a spec, and keep them up to date.",
+        epilog="--spec and --out, where left out, are read from [tool.gymbridge] of the nearest "
+        + "pyproject.toml. What a command takes: gymbridge COMMAND --help",
     )
-    _ = parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands = parser.add_subparsers(
+    _ = found.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    _ = found.add_argument(
+        "--completion",
+        action=PrintCompletion,
+        choices=SHELLS,
+        metavar="SHELL",
+        help=f"print a script that completes this command, for {', '.join(SHELLS)}",
+    )
+    commands = found.add_subparsers(
         title="commands", metavar="COMMAND", dest="command", required=True
     )
     for name, command in _COMMANDS.items():
-        command.declare(commands.add_parser(name, help=command.text, description=command.text))
-    return parser
+        command.declare(
+            commands.add_parser(
+                name,
+                help=command.text,
+                description=getdoc(command),
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )
+        )
+    return found
 
 
 class _Version(argparse.Action):

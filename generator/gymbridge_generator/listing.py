@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming
 from gymbridge_generator.sharing import sharing
+from gymbridge_generator.tables import print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from gymbridge_generator.load import Selection
 
@@ -22,7 +23,7 @@ def print_listing(selection: Selection) -> None:
     """Print every wrapper: a table on a terminal, else a line of tab-separated words each."""
     rows = list(_rows(selection))
     if sys.stdout.isatty():
-        _print_table(rows)
+        print_table(_COLUMNS, rows)
     else:
         for row in (_COLUMNS, *rows):
             print(*row, sep="\t")
@@ -33,15 +34,3 @@ def _rows(selection: Selection) -> Iterator[tuple[str, ...]]:
     for source, target in selection.pairs:
         name, shared = naming.wrapper(source, target), sharing(source, target)
         yield name, source.title, target.title, forms, shared
-
-
-def _print_table(rows: Iterable[tuple[str, ...]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(header_style="bold")
-    for column in _COLUMNS:
-        table.add_column(column, style="cyan" if column == "wrapper" else "")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)

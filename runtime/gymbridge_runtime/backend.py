@@ -235,6 +235,10 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Turn a device into text that `parse_device` reads, where there is such text."""
         return device
 
+    def devices(self) -> Sequence[str]:
+        """Return the devices that are there, as `parse_device` reads them; none to choose: none."""
+        return ()
+
     def to_device(self, array: ArrayT_contra, device: DeviceT_contra | None) -> object:
         """Return ``array`` on ``device``: itself where it is there already."""
         del device

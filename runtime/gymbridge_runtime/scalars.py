@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.views import Views
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Scalars"]
 
 
-class Scalars(Kinds["Convert"]):
+class Scalars(dict[type[object], "Convert"]):
     """Turns one number of any library into a Python one.
 
     What is no single number, as the rewards of several agents or objectives, is a tree and is
@@ -40,7 +39,9 @@ class Scalars(Kinds["Convert"]):
 
     def __missing__(self, kind: type[object]) -> Convert:
         plain = issubclass(kind, (bool, int, float, np.bool_, np.integer, np.floating))
-        return self.remember(kind, self._python if plain else self._one_of_an_array)
+        rule = self._python if plain else self._one_of_an_array
+        self[kind] = rule
+        return rule
 
     def _one_of_an_array(self, value: object) -> object:
         number = _one_number(self._views.of(value))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from gymbridge_runtime.dtypes import is_number
 from gymbridge_runtime.foreign import foreign_view, is_foreign_array
-from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.known import backend_of
 from gymbridge_runtime.narrowing import is_host_scalar
 
@@ -21,11 +20,12 @@ __all__ = ["Views"]
 View = Callable[[object], "HostArray | None"]
 
 
-class Views(Kinds[View]):
+class Views(dict[type[object], View]):
     """From a type to the function that views its instances: None where there are no numbers."""
 
     def __missing__(self, kind: type[object]) -> View:
-        return self.remember(kind, _view_of(kind))
+        view = self[kind] = _view_of(kind)
+        return view
 
     def of(self, value: object) -> HostArray | None:
         """Return a host view of an array or number, or None for anything else."""

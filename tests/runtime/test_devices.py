@@ -21,7 +21,7 @@ from tests.libraries.strict import strict
 from tests.libraries.torch import torch
 from tests.runtime.layouts import expose
 from tests.runtime.replay import Replay
-from tests.support import LIBRARIES, Array, Host, Pair, identical, run_python
+from tests.support import LIBRARIES, Array, Host, Pair, identical, require, run_python
 
 EIGHT = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
 
@@ -43,7 +43,22 @@ def with_eight_devices(code: str) -> str:
     return run_python(PREAMBLE + code, **EIGHT)
 
 
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax", "mlx"])
+def test_devices_are_named_as_they_are_read(name: str) -> None:
+    require(name)
+    backend = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
+    names = backend.devices()
+    assert len({*names}) == len(names)
+    for text in names:
+        assert backend.device_text(backend.parse_device(text)) in {text, None}
+    assert bool(names) == (name != "mlx"), "MLX has arrays without a device"
+
+
 class TestJaxWithEightDevices:
+    def test_all_of_them_are_named(self) -> None:
+        found = "print(*__import__('gymbridge_runtime.backends.jax').backends.jax.JAX.devices())"
+        assert with_eight_devices(found).split() == [f"cpu:{number}" for number in range(8)]
+
     def test_results_go_where_they_are_asked_to_go(self) -> None:
         code = """
 for name in ("numpy", "torch"):

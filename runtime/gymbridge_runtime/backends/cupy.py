@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from gymbridge_runtime.backend import Backend, Export, HostView
 from gymbridge_runtime.dlpack import device_of, is_host_memory
+from gymbridge_runtime.narrowing import untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -140,6 +141,12 @@ class CupyBackend(Backend[_Array, _Device]):
     @override
     def device_text(self, device: _Device | None) -> object:
         return None if device is None else f"cuda:{device.id}"
+
+    @override
+    def devices(self) -> Sequence[str]:
+        runtime = untyped(_cupy.cuda, "runtime")
+        count = cast("Callable[[], int]", untyped(runtime, "getDeviceCount"))
+        return tuple(f"cuda:{index}" for index in range(count()))
 
     @override
     def to_device(self, array: _Array, device: _Device | None) -> object:

@@ -217,6 +217,11 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return f"{device.platform}:{device.id}"
 
     @override
+    def devices(self) -> Sequence[str]:
+        found = {platform: _devices(platform) for platform in (jax.default_backend(), "cpu")}
+        return tuple(f"{one.platform}:{one.id}" for some in found.values() for one in some)
+
+    @override
     def to_device(self, array: jax.Array, device: _Placement | None) -> object:
         if device is None:
             return array

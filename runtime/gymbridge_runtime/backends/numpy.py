@@ -10,6 +10,8 @@ from gymbridge_runtime.types import HostArray
 from typing_extensions import override
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.trees import Bag, Rule
 
@@ -78,6 +80,10 @@ class NumpyBackend(Backend[HostArray, None]):
         if device not in {None, "cpu"}:
             raise ValueError(f"NumPy has the device 'cpu' only, got device={device!r}")
         return None
+
+    @override
+    def devices(self) -> Sequence[str]:
+        return ("cpu",)
 
 
 def _itself(view: HostArray) -> object:

@@ -15,7 +15,7 @@ from torch.utils.dlpack import from_dlpack
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray
@@ -181,6 +181,12 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def device_text(self, device: torch.device | None) -> object:
         return None if device is None else str(device)
+
+    @override
+    def devices(self) -> Sequence[str]:
+        found = torch.accelerator.current_accelerator()
+        count = torch.accelerator.device_count() if found is not None else 0
+        return ("cpu", *(f"{found}:{index}" for index in range(count)))
 
     @override
     def to_device(self, array: torch.Tensor, device: torch.device | None) -> object:

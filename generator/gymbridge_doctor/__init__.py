@@ -1,0 +1,1 @@
+"""What `gymbridge doctor` does: look at the libraries that are installed, and try every pair."""

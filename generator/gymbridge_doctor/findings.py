@@ -1,0 +1,80 @@
+"""What the doctor finds, as it is printed and as it stands in a report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Literal, TypeAlias
+
+__all__ = ["Combination", "LibraryFinding", "LibraryState", "Memory", "PairFinding", "Report"]
+
+LibraryState: TypeAlias = Literal["works", "not installed", "broken"]
+Memory: TypeAlias = Literal["shared", "read-only view", "copied", ""]
+"""What becomes of the memory of one array; nothing where that could not be found out."""
+
+
+@dataclass(frozen=True)
+class LibraryFinding:
+    """One array library."""
+
+    name: str
+    title: str
+    state: LibraryState
+    versions: dict[str, str] = field(default_factory=dict[str, str])
+    """The version of every distribution that brings it."""
+    devices: tuple[str, ...] = ()
+    narrows: dict[str, str] = field(default_factory=dict[str, str])
+    """The dtypes that it keeps as others."""
+    narrows_when: str = ""
+    """The setting that makes it do so, if there is one."""
+    problem: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class PairFinding:
+    """One wrapper, tried with an environment that sends and receives one array."""
+
+    wrapper: str
+    environment: str
+    agent: str
+    works: bool
+    observations: Memory = ""
+    why: str = ""
+    """Why observations are shared, or why they are not."""
+    actions: Memory = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Versions that do not go together, or of which gymbridge does not promise that they do."""
+
+    installed: dict[str, str]
+    problem: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that was found."""
+
+    package: str
+    versions: dict[str, str]
+    """Of Python, of gymbridge and of what it always needs."""
+    platform: str
+    libraries: tuple[LibraryFinding, ...]
+    pairs: tuple[PairFinding, ...]
+    combinations: tuple[Combination, ...]
+
+    @property
+    def works(self) -> bool:
+        """Whether everything works that is installed."""
+        return (
+            all(library.state != "broken" for library in self.libraries)
+            and all(pair.works for pair in self.pairs)
+            and not self.combinations
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report as objects that JSON has."""
+        return {"works": self.works, **asdict(self)}

@@ -1,0 +1,126 @@
+"""What a package of wrappers holds, found without importing an array library."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import permutations
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Library", "NoPackageError", "Pair", "libraries", "pairs"]
+
+_RUNTIME = "gymbridge_runtime"
+
+
+class NoPackageError(Exception):
+    """There is no package of wrappers under a name; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """One array library of a package."""
+
+    name: str
+    title: str
+    module: str
+    """The generated module that imports it."""
+    roots: tuple[str, ...]
+    """The top-level modules that are imported there."""
+
+    def is_installed(self) -> bool:
+        """Tell whether all of it is there to be imported."""
+        return all(find_spec(root) is not None for root in self.roots)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One wrapper of a package."""
+
+    wrapper: str
+    module: str
+    """Where it is."""
+    source: str
+    """The generated module of the environment's library."""
+    target: str
+    """The generated module of the agent's."""
+
+
+def libraries(package: str) -> list[Library]:
+    """Return the libraries that a package has wrappers of.
+
+    Raises:
+        NoPackageError: It was not made by `gymbridge generate`, or is not to be found.
+    """
+    found = [
+        _library(name, f"{package}.backends.{name}", ast.parse(path.read_bytes()))
+        for name, path in _modules(package, "backends")
+    ]
+    if not found:
+        raise NoPackageError(
+            f"there is no package {package!r} with generated wrappers to be imported from here; "
+            + "name another one with --package"
+        )
+    return found
+
+
+def pairs(package: str, of: list[Library]) -> list[Pair]:
+    """Return the wrappers between libraries: those for single environments where there are any."""
+    forms = {
+        f"{package}.vector": dict(_modules(package, "vector")),
+        package: dict(_modules(package, "")),
+    }
+    files = {
+        name: (f"{form}.{name}", file)
+        for form, modules in forms.items()
+        for name, file in modules.items()
+    }
+    found: list[Pair] = []
+    for source, target in permutations(of, 2):
+        module, file = files.get(f"{source.name}_to_{target.name}", ("", None))
+        if file is not None:
+            found.append(Pair(_wrapper(file), module, source.module, target.module))
+    return found
+
+
+def _wrapper(file: Path) -> str:
+    """Return the name of the one class that a generated module defines."""
+    body = ast.parse(file.read_bytes()).body
+    return next(node.name for node in body if isinstance(node, ast.ClassDef))
+
+
+def _modules(package: str, folder: str) -> Iterator[tuple[str, Path]]:
+    """Yield the modules of a package, or of one below it."""
+    try:
+        root = import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package.partition(".")[0] and error.name != package:
+            raise
+        return
+    for entry in root.__path__:
+        for module in iter_modules([str(Path(entry, folder))]):
+            yield module.name, Path(entry, folder, f"{module.name}.py")
+
+
+def _library(name: str, module: str, source: ast.Module) -> Library:
+    title = (ast.get_docstring(source) or name).partition(":")[0]
+    attempts = [node for node in ast.walk(source) if isinstance(node, ast.Try)]
+    imported = {
+        each.partition(".")[0]
+        for attempt in attempts  # to import what may not be there
+        for node in attempt.body
+        for each in _imported(node)
+    }
+    return Library(name, title, module, tuple(sorted(imported - {_RUNTIME})))
+
+
+def _imported(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []

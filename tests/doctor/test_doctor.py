@@ -1,0 +1,279 @@
+"""`gymbridge doctor` on the libraries of this machine, and on some that misbehave."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.generator.command import GENERATOR, RUNTIME, gymbridge
+from tests.support import LIBRARIES, PAIRS, REPOSITORY, require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Examine = Callable[[dict[str, str]], dict[str, Any]]
+
+ROOTS = (REPOSITORY / "generated", GENERATOR, RUNTIME)
+
+SHARED = {"NumpyToTorch", "TorchToNumpy"}
+VIEWED = {"JaxToNumpy", "MlxToNumpy"}
+
+MODULE = """
+import numpy as np
+
+class Array:
+    def __init__(self, values):
+        self.values = values
+    def __dlpack__(self, **keywords):
+        return self.values.__dlpack__(**keywords)
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+def from_dlpack(array):
+    return Array(changed(np.from_dlpack(array)))
+
+def changed(values):
+    return values
+"""
+"""A small library that speaks DLPack."""
+
+DOCTORS_SIZE = 6
+"""As many elements has the array by which a library is judged; those that pairs exchange differ."""
+
+SPEC = """\
+spec_version = 1
+extends = ["gymbridge"]
+
+[package]
+name = "bridges"
+"""
+
+ENTRY = """
+[[backend]]
+name = "{name}"
+title = "{title}"
+module = "{name}"
+array = "{name}.Array"
+distribution = "{name}"
+"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the doctor says of the shipped wrappers."""
+    for name in LIBRARIES:
+        require(name)
+    done = gymbridge("doctor", "--json", cwd=tmp_path_factory.mktemp("doctor"), path=ROOTS)
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (0 if found["works"] else 1), done.stderr
+    return found
+
+
+@pytest.fixture
+def examine(tmp_path: Path) -> Examine:
+    """Return what the doctor says of wrappers between NumPy and libraries with this code."""
+
+    def examined(libraries: dict[str, str]) -> dict[str, Any]:
+        names = [f'"{name}"' for name in ("numpy", *libraries)]
+        pairs = f"\n[matrix]\nbackends = [{', '.join(names)}]\n"
+        entries = [ENTRY.format(name=name, title=name.title()) for name in libraries]
+        (tmp_path / "spec.toml").write_text("".join([SPEC, *entries, pairs]), encoding="utf-8")
+        done = gymbridge("generate", "--spec", "spec.toml", "--out", "bridges", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        for name, code in libraries.items():
+            if code:
+                (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+        done = gymbridge(
+            "doctor", "--json", "--package", "bridges", cwd=tmp_path, path=(*ROOTS, tmp_path)
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+        assert done.returncode == (0 if found["works"] else 1)
+        assert bool(done.stderr) == (done.returncode == 1)
+        return found
+
+    return examined
+
+
+def library(report: dict[str, Any], name: str) -> dict[str, Any]:
+    (found,) = [each for each in report["libraries"] if each["name"] == name]
+    return dict(found)
+
+
+def states(report: dict[str, Any]) -> dict[str, str]:
+    return {each["name"]: each["state"] for each in report["libraries"]}
+
+
+class TestHere:
+    def test_every_library_is_looked_at(self, report: dict[str, Any]) -> None:
+        assert {*LIBRARIES, "cupy"} == {*states(report)}
+        for name in LIBRARIES:
+            found = library(report, name)
+            assert found["state"] == "works", found
+            assert any(name in distribution for distribution in found["versions"])
+        assert library(report, "torch")["devices"][0] == "cpu"
+
+    def test_every_pair_is_tried_and_its_memory_compared(self, report: dict[str, Any]) -> None:
+        found = {pair["wrapper"]: pair for pair in report["pairs"]}
+        titles = {pair.name.title().replace("_To_", "To") for pair in PAIRS}
+        assert titles <= found.keys()
+        for name in titles:
+            pair = found[name]
+            expected = (
+                "shared" if name in SHARED else "read-only view" if name in VIEWED else "copied"
+            )
+            assert (pair["works"], pair["problem"]) == (True, "")
+            assert (pair["observations"], pair["actions"]) == (expected, "copied")
+            assert pair["why"]
+
+    def test_reasons_are_the_ones_that_the_runtime_gives(self, report: dict[str, Any]) -> None:
+        why = {pair["wrapper"]: pair["why"] for pair in report["pairs"]}
+        assert why["NumpyToJax"] == "JAX arrays never change, and this memory may"
+        assert why["JaxToTorch"] == "PyTorch would write through to memory that is read-only"
+        assert why["TorchToMlx"] == "MLX copies whatever it imports"
+
+    def test_narrowed_dtypes_depend_on_the_setting(
+        self, report: dict[str, Any], tmp_path: Path
+    ) -> None:
+        found = library(report, "jax")
+        assert found["narrows"]["float64"] == "float32"
+        assert found["narrows_when"] == "with x64 off"
+        done = gymbridge("doctor", "--json", cwd=tmp_path, path=ROOTS, JAX_ENABLE_X64="1")
+        found = library(json.loads(done.stdout), "jax")
+        assert (found["narrows"], found["narrows_when"]) == ({}, "")
+
+
+def test_the_table_is_plain_text_without_a_terminal(examine: Examine, tmp_path: Path) -> None:
+    examine({"fine": MODULE})
+    done = gymbridge("doctor", "--package", "bridges", cwd=tmp_path, path=(*ROOTS, tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    words = [line.split() for line in done.stdout.splitlines()]
+    assert ["library", "state", "version", "devices", "keeps"] in words
+    assert ["Fine", "works", "-", "-", "-"] in words
+    assert ["FineToNumpy", "works", "shared", "copied"] in [line[:4] for line in words]
+
+
+@pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}], ids=repr)
+def test_the_table_on_a_terminal(
+    examine: Examine, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    pty = pytest.importorskip("pty", reason="needs a terminal to pretend")
+    examine({"fine": MODULE})
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        kind = {"COLUMNS": "90", "TERM": "xterm"} | variables
+        done = gymbridge(
+            *("doctor", "--package", "bridges"),
+            cwd=tmp_path,
+            path=(*ROOTS, tmp_path),
+            stdout=theirs,
+            **kind,
+        )
+        os.close(theirs)
+        shown = terminal.read(1 << 16).decode()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "FineToNumpy" in shown
+    assert "│" in shown
+    assert ("\x1b[36m" in shown) == (not variables)
+
+
+def test_a_library_that_is_not_there_is_no_failure(examine: Examine) -> None:
+    found = examine({"absent": ""})
+    assert found["works"]
+    assert states(found) == {"absent": "not installed", "numpy": "works"}
+    assert library(found, "absent")["advice"] == "run: pip install 'absent'"
+    assert found["pairs"] == []
+
+
+def test_libraries_that_end_the_process_do_not_end_the_doctor(examine: Examine) -> None:
+    found = examine(
+        {
+            "aborts": "import os; os.abort()",
+            "raises": "raise RuntimeError('no driver')",
+            "needy": "import something_else",
+            "fine": MODULE,
+        }
+    )
+    assert states(found) == {
+        "aborts": "broken",
+        "fine": "works",
+        "needy": "broken",
+        "numpy": "works",
+        "raises": "broken",
+    }
+    assert library(found, "aborts")["problem"] == "the process was ended by SIGABRT"
+    assert library(found, "raises")["problem"] == "RuntimeError: no driver"
+    assert "something_else" in library(found, "needy")["problem"]
+    assert [pair["wrapper"] for pair in found["pairs"]] == ["FineToNumpy", "NumpyToFine"]
+
+
+def test_a_pair_that_ends_the_process_does_not_keep_others_from_being_tried(
+    examine: Examine,
+) -> None:
+    brittle = "import os\n" + MODULE.replace(
+        "return values\n", f"return values if values.size == {DOCTORS_SIZE} else os.abort()\n"
+    )
+    found = examine({"brittle": brittle, "fine": MODULE})
+    assert states(found) == {"brittle": "works", "fine": "works", "numpy": "works"}
+    works = {pair["wrapper"]: pair["works"] for pair in found["pairs"]}
+    assert [name for name, good in works.items() if good] == ["FineToNumpy", "NumpyToFine"]
+    assert len(works) == 6
+    problems = {pair["problem"] for pair in found["pairs"] if not pair["works"]}
+    assert problems == {"the process was ended by SIGABRT"}
+
+
+def test_values_that_change_on_the_way_are_found(examine: Examine) -> None:
+    wrong = MODULE.replace("return values\n", f"return values + (values.size != {DOCTORS_SIZE})\n")
+    found = examine({"wrong": wrong})
+    problems = {pair["wrapper"]: pair["problem"] for pair in found["pairs"]}
+    assert problems["NumpyToWrong"] == (
+        "WrongError: the observation arrived with other values than it was sent with"
+    )
+
+
+def test_a_copy_that_is_none_is_found(examine: Examine) -> None:
+    late = MODULE.replace(
+        "return self.values.__dlpack__(**keywords)",
+        "return np.array(self.values).__dlpack__(**keywords)",
+    )
+    found = examine({"late": late})
+    problems = {pair["wrapper"]: pair["problem"] for pair in found["pairs"]}
+    assert problems["NumpyToLate"] == (
+        "WrongError: the copy of the observation changed with what it is a copy of"
+    )
+
+
+def test_a_package_without_wrappers_is_named(tmp_path: Path) -> None:
+    for name in ("nothing", "json"):
+        done = gymbridge("doctor", "--package", name, cwd=tmp_path, path=ROOTS)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"gymbridge: there is no package {name!r} with generated wrappers to be imported from "
+            "here; name another one with --package\n"
+        )
+
+
+def test_without_rich_and_packaging(examine: Examine, tmp_path: Path) -> None:
+    examine({"fine": MODULE})
+    code = (
+        "import sys; sys.modules.update(rich=None, packaging=None); "
+        "from gymbridge_cli.main import main; "
+        "raise SystemExit(main(['doctor', '--package', 'bridges']))"
+    )
+    path = os.pathsep.join(map(str, (*ROOTS, tmp_path)))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "FineToNumpy" in done.stdout
