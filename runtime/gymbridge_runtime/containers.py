@@ -8,16 +8,18 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, cast
 
 import numpy as np
+from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_tuple, untyped
 from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
+    from collections.abc import Callable, Iterable, MutableMapping
 
     from _typeshed import DataclassInstance
 
@@ -28,6 +30,7 @@ __all__ = [
     "TUPLE",
     "AnyContainer",
     "container_of",
+    "items_of",
     "rebuilt",
 ]
 
@@ -61,6 +64,14 @@ class _Container(ABC, Generic[ValueT_contra]):
         return kind in _TAKES_ANYTHING
 
 
+def _counted(items: Iterable[tuple[object, object]], count: int) -> list[tuple[object, object]]:
+    """Return ``items``, of which there are to be ``count``: some iterators never end."""
+    found = list(islice(items, count + 1))
+    if len(found) > count:
+        raise ValueError(f"it says that it holds {count}, and shows more")
+    return found
+
+
 _TAKES_ANYTHING = frozenset({dict, OrderedDict, defaultdict, list, tuple, deque})
 
 AnyContainer: TypeAlias = _Container[Any]  # pyright: ignore[reportExplicitAny] any container
@@ -72,7 +83,7 @@ class _Mapping(_Container[Mapping[object, object]]):
 
     @override
     def items(self, value: Mapping[object, object]) -> list[tuple[object, object]]:
-        return list(value.items())
+        return _counted(value.items(), len(value.keys()))  # of a TensorDict, len() is its batch
 
     @override
     def build(
@@ -111,7 +122,7 @@ class _Tuple(_Container[tuple[object, ...]]):
 
     @override
     def items(self, value: tuple[object, ...]) -> list[tuple[object, object]]:
-        return list(enumerate(value))
+        return _counted(enumerate(value), len(value))
 
     @override
     def build(
@@ -137,7 +148,7 @@ class _List(_Container[list[object]]):
 
     @override
     def items(self, value: list[object]) -> list[tuple[object, object]]:
-        return list(enumerate(value))
+        return _counted(enumerate(value), len(value))
 
     @override
     def build(
@@ -153,7 +164,7 @@ class _Deque(_Container[deque[object]]):
 
     @override
     def items(self, value: deque[object]) -> list[tuple[object, object]]:
-        return list(enumerate(value))
+        return _counted(enumerate(value), len(value))
 
     @override
     def build(
@@ -237,6 +248,21 @@ def container_of(kind: type[object]) -> AnyContainer | None:
         if issubclass(kind, base):
             return container
     return _DATACLASS if dataclasses.is_dataclass(kind) else None
+
+
+def items_of(container: AnyContainer, value: object) -> list[tuple[object, object]]:
+    """Return the keys and the children of ``value``, or tell why it has none to show.
+
+    Raises:
+        ConversionError: What ``value`` does when it is read; the error of its own is the cause.
+    """
+    try:
+        return container.items(value)
+    except Exception as error:
+        raise ConversionError(
+            f"the {type(value).__name__} could not be read: {error}",
+            "mend it, or take it out of what is converted",
+        ) from error
 
 
 def rebuilt(

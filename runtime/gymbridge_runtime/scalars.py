@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.views import Views
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Scalars"]
 
 
-class Scalars(dict[type[object], "Convert"]):
+class Scalars(Kinds["Convert"]):
     """Turns one number of any library into a Python one.
 
     What is no single number, as the rewards of several agents or objectives, is a tree and is
@@ -39,9 +40,7 @@ class Scalars(dict[type[object], "Convert"]):
 
     def __missing__(self, kind: type[object]) -> Convert:
         plain = issubclass(kind, (bool, int, float, np.bool_, np.integer, np.floating))
-        rule = self._python if plain else self._one_of_an_array
-        self[kind] = rule
-        return rule
+        return self.remember(kind, self._python if plain else self._one_of_an_array)
 
     def _one_of_an_array(self, value: object) -> object:
         number = _one_number(self._views.of(value))

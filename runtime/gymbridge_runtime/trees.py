@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from gymbridge_runtime.containers import (
     LIST,
@@ -12,9 +12,11 @@ from gymbridge_runtime.containers import (
     TUPLE,
     AnyContainer,
     container_of,
+    items_of,
     rebuilt,
 )
 from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.narrowing import is_host_array
 from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar
@@ -29,11 +31,12 @@ Bag: TypeAlias = list[HostArray]
 Rule: TypeAlias = Callable[[object, int, "Bag | None"], object]
 """From a value, its depth and the bag of the walk to what takes its place."""
 
-_DEEP = 48
-"""The depth from which a tree is walked without recursion, and looked at for cycles."""
+_DEEP = 10
+"""The depth from which a tree is walked without recursion, and looked at for what it repeats.
 
-_KINDS_KEPT = 1024
-"""How many types one walker remembers: a program may make types without end."""
+A container that is in a tree many times is converted as often above this depth, and once below: a
+list that holds another one twice, which holds another one twice, … has no end otherwise.
+"""
 
 
 def rule_of(rule: Callable[[ValueT, int, Bag | None], object]) -> Rule:
@@ -47,7 +50,7 @@ def as_it_is(value: object, depth: int, bag: Bag | None) -> object:
     return value
 
 
-class Rules(dict[type[object], Rule]):
+class Rules(Kinds[Rule]):
     """The rule of every type, found when the type is first met.
 
     Args:
@@ -55,22 +58,20 @@ class Rules(dict[type[object], Rule]):
     """
 
     def __init__(self, leaf_rule: Callable[[type[object]], Rule | None]) -> None:
-        super().__init__(self._plain())
+        super().__init__()
         self._leaf_rule: Callable[[type[object]], Rule | None] = leaf_rule
-
-    def _plain(self) -> dict[type[object], Rule]:
-        return {dict: rule_of(self._dict), list: rule_of(self._list), tuple: rule_of(self._tuple)}
+        self._plain: dict[type[object], Rule] = {
+            dict: rule_of(self._dict),
+            list: rule_of(self._list),
+            tuple: rule_of(self._tuple),
+        }
 
     def __missing__(self, kind: type[object]) -> Rule:
-        rule = self._leaf_rule(kind)
+        rule = self._plain.get(kind) or self._leaf_rule(kind)
         if rule is None:
             container = container_of(kind)
             rule = as_it_is if container is None else self.within(container)
-        if len(self) >= _KINDS_KEPT:
-            self.clear()
-            self.update(self._plain())
-        self[kind] = rule
-        return rule
+        return self.remember(kind, rule)
 
     # The plain containers are nearly all there are, so they have rules of their own: one frame a
     # level and no call but the rule of the child.
@@ -120,7 +121,7 @@ class Rules(dict[type[object], Rule]):
                 bag = None
             keys: list[object] = []
             children: list[object] = []
-            for key, child in container.items(value):
+            for key, child in items_of(container, value):
                 keys.append(key)
                 try:
                     children.append(self[type(child)](child, depth + 1, bag))
@@ -135,6 +136,7 @@ class Rules(dict[type[object], Rule]):
         """Convert ``value`` like the rules above, without recursion; a cycle is an error."""
         path = [_Level(container, value, bag)]
         above = {id(value)}
+        done: dict[tuple[int, bool], _Done] = {}
         while True:
             level = path[-1]
             if level.next == len(level.items):
@@ -143,6 +145,7 @@ class Rules(dict[type[object], Rule]):
                 result = level.result()
                 if not path:
                     return result
+                done[id(level.value), path[-1].bag is None] = _Done(level.value, result)
                 path[-1].children.append(result)
                 continue
             child = level.items[level.next][1]
@@ -152,15 +155,19 @@ class Rules(dict[type[object], Rule]):
                 if below is None:
                     level.children.append(self[type(child)](child, 0, level.bag))
                     continue
+                known = done.get((id(child), level.bag is None))
+                if known is not None:
+                    level.children.append(known.result)
+                    continue
                 if id(child) in above:
                     raise ConversionError(
                         f"the {type(child).__name__} contains itself", "break the cycle first"
                     )
+                path.append(_Level(below, child, level.bag))
             except ConversionError as error:
                 for step in reversed([level.step() for level in path]):
                     error.below(step)
                 raise
-            path.append(_Level(below, child, level.bag))
             above.add(id(child))
 
     def _container_at(self, value: object) -> AnyContainer | None:
@@ -170,6 +177,13 @@ class Rules(dict[type[object], Rule]):
         return None if self._leaf_rule(kind) is not None else container_of(kind)
 
 
+class _Done(NamedTuple):
+    """A container and its counterpart; it is kept, or another one could come to be in its place."""
+
+    value: object
+    result: object
+
+
 class _Level:
     """A container on the way down, and how far its children are converted."""
 
@@ -177,7 +191,7 @@ class _Level:
         self.container: AnyContainer = container
         self.value: object = value
         self.bag: Bag | None = bag if container.takes_anything(type(value)) else None
-        self.items: list[tuple[object, object]] = container.items(value)
+        self.items: list[tuple[object, object]] = items_of(container, value)
         self.next: int = 0
         self.children: list[object] = []
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from gymbridge_runtime.dtypes import is_number
 from gymbridge_runtime.foreign import foreign_view, is_foreign_array
+from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.known import backend_of
 from gymbridge_runtime.narrowing import is_host_scalar
 
@@ -20,12 +21,11 @@ __all__ = ["Views"]
 View = Callable[[object], "HostArray | None"]
 
 
-class Views(dict[type[object], View]):
+class Views(Kinds[View]):
     """From a type to the function that views its instances: None where there are no numbers."""
 
     def __missing__(self, kind: type[object]) -> View:
-        view = self[kind] = _view_of(kind)
-        return view
+        return self.remember(kind, _view_of(kind))
 
     def of(self, value: object) -> HostArray | None:
         """Return a host view of an array or number, or None for anything else."""

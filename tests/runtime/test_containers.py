@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import InitVar, dataclass, field
+from itertools import count, repeat
 from typing import ClassVar, Generic, NamedTuple, TypedDict, TypeVar, cast
 
 import numpy as np
@@ -386,7 +387,7 @@ class TestBigTrees:
             assert pair.target.is_array(result["all"][i])
             assert pair.target.values(result["all"][i]).tolist() == [i, i]
 
-    @pytest.mark.parametrize("depth", [1, 47, 48, 49, 900, 100_000])
+    @pytest.mark.parametrize("depth", [1, 9, 10, 11, 48, 900, 100_000])
     def test_of_any_depth_arrive_whole(self, pair: Pair, depth: int) -> None:
         found, inside = depth_of(pair.convert(nested(depth, leaf(pair.source, 3))))
         assert found == depth
@@ -420,6 +421,85 @@ class TestBigTrees:
         assert pair.target.is_array(result["checked"]["a"])
         assert result["text"] == "kept"
         assert int(result["number"]) == 3
+
+    def test_that_share_their_branches_are_walked_once_far_below(self, pair: Pair) -> None:
+        tree: Array = [leaf(pair.source, 5)]
+        for _ in range(20):  # a million leaves by the number of ways to the one there is
+            tree = [tree, {"one": tree}]
+        for _ in range(40):
+            tree = {"only": tree}
+        result = pair.convert(tree)
+        for _ in range(40):
+            result = result["only"]
+        assert len(result) == 2
+        assert result[1]["one"] is result[0]
+        while len(result) == 2:
+            result = result[1]["one"]
+        assert pair.target.values(result[0]).tolist() == [5, 2]
+
+    def test_double_without_end(self, pair: Pair) -> None:
+        tree: Array = [leaf(pair.source, 6)]
+        for _ in range(60):
+            tree = [tree, tree]
+        result = pair.convert(tree)
+        for _ in range(60):
+            assert len(result) == 2
+            result = result[0]
+        assert pair.target.values(result[0]).tolist() == [6, 2]
+
+
+class Endless(Mapping[str, Array]):
+    """A mapping that never stops showing what it holds."""
+
+    def __getitem__(self, key: str) -> Array:
+        return key
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, count())
+
+    def __len__(self) -> int:
+        return 3
+
+
+class EndlessList(list[Array]):
+    """A list that never stops showing what it holds."""
+
+    @override
+    def __iter__(self) -> Iterator[Array]:
+        return repeat(self[0])
+
+
+class Unreadable(UserDict[str, Array]):
+    """A mapping whose storage is gone."""
+
+    @override
+    def keys(self) -> KeysView[str]:
+        raise OSError("the file is closed")
+
+
+class TestContainersThatCannotBeRead:
+    @pytest.mark.parametrize("depth", [0, 30])
+    @pytest.mark.parametrize(
+        ("value", "reason"),
+        [
+            (Endless(), "Endless could not be read: it says that it holds 3, and shows more"),
+            (EndlessList([1]), "EndlessList could not be read: it says that it holds 1, and"),
+            (Unreadable(a=1), "Unreadable could not be read: the file is closed"),
+        ],
+        ids=["endless mapping", "endless list", "unreadable"],
+    )
+    def test_are_errors_that_say_where_and_why(
+        self, pair: Pair, value: object, reason: str, depth: int
+    ) -> None:
+        tree: object = {"a": value}
+        for _ in range(depth):
+            tree = [tree]
+        with pytest.raises(ConversionError) as caught:
+            pair.convert(tree)
+        steps = "[0]" * depth + "['a']"
+        assert str(caught.value).startswith(f"value{steps}: the {reason}")
+        assert str(caught.value).endswith("; mend it, or take it out of what is converted")
+        assert caught.value.__cause__ is not None
 
 
 class TestCycles:

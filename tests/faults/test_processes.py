@@ -1,0 +1,152 @@
+"""What takes a whole process down, or would: dead workers, and memory that must not be written."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support import require, run_python
+
+_WORKERS = """\
+import os
+import signal
+import warnings
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv
+
+import gymbridge.vector
+
+class Mortal(gym.Env):
+    observation_space = gym.spaces.Box(-1, 1, (3,), np.float32)
+    action_space = gym.spaces.Discrete(4)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.ones(3, np.float32), {}
+
+    def step(self, action):
+        if action == 3:
+            DIE
+        return np.ones(3, np.float32), 1.0, False, False, {"pid": os.getpid()}
+
+def fail(envs, actions):
+    try:
+        envs.step(actions)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    raise AssertionError("a worker has died and nobody said so")
+
+def end(envs, processes):
+    envs.close(terminate=True)
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode is None for process in processes] == [False, False]
+
+if __name__ == "__main__":
+    from tests.support import LIBRARIES
+    warnings.simplefilter("ignore", UserWarning)  # Gymnasium reports what a worker raised
+    library = LIBRARIES["LIBRARY"]
+
+    def made(shared_memory):
+        envs = AsyncVectorEnv([Mortal] * 2, shared_memory=shared_memory, context="spawn")
+        envs.reset(seed=1)
+        return envs
+
+    for shared_memory in (True, False):
+        bare = made(shared_memory)
+        wanted = fail(bare, np.array([0, 3]))
+        end(bare, bare.processes)
+        envs = made(shared_memory)
+        agent = gymbridge.vector.WRAPPER(envs)
+        obs, rewards, *_ = agent.step(library.make([0, 1]))
+        assert library.values(obs).tolist() == [[1, 1, 1]] * 2
+        assert library.values(rewards).tolist() == [1, 1]
+        got = fail(agent, library.make([0, 3]))
+        assert got == wanted, (got, wanted)
+        end(agent, envs.processes)
+        print(got)
+"""
+
+_DEATHS = {
+    "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", "ConnectionResetError|EOFError"),
+    "leaves": ("os._exit(0)", "ConnectionResetError|EOFError"),
+    "raises": ("raise ZeroDivisionError('of its own')", "ZeroDivisionError: of its own"),
+}
+
+
+@pytest.mark.parametrize(
+    ("library", "death"), [*(("torch", death) for death in _DEATHS), ("jax", "is killed")]
+)
+def test_a_worker_that_dies_is_the_error_that_gymnasium_raises_and_leaves_none_behind(
+    library: str, death: str
+) -> None:
+    require(library)
+    dies, expected = _DEATHS[death]
+    code = _WORKERS.replace("DIE", dies)
+    code = code.replace("LIBRARY", library).replace("WRAPPER", f"NumpyTo{library.title()}")
+    said = run_python(code).splitlines()
+    assert len(said) == 2
+    assert all(re.match(expected, line) for line in said), said
+
+
+_MAPPED = """\
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from tests.faults.worlds import Scripted
+from tests.environments.bridges import bridge
+from tests.support import Pair
+
+pair = Pair("numpy", "LIBRARY")
+values = np.arange(3, dtype=np.float32)
+
+def write_into(array):
+    if pair.target.name == "jax":
+        assert array.at[:].set(9).tolist() == [9, 9, 9]
+    else:
+        array[:] = 9
+        assert array.tolist() == [9, 9, 9]
+
+def frozen(array):
+    array.flags.writeable = False
+    return array
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "memory"
+    for mode in ("r", "c", "r+"):
+        for copy in (None, True):
+            values.tofile(path)
+            mapped = np.memmap(path, np.float32, mode=mode)
+            read_only = frozen(values.copy())
+            cut = frozen(np.arange(6, dtype=np.float32))[::2]
+            given = [mapped, read_only, frozen(values[None].copy())[0]]
+            told = lambda: (given[0], given[1:2], False, False, {"a": given[2], "b": tuple(given)})
+            env = bridge(pair, Scripted(*[told] * 40), copy=copy)
+            env.reset()
+            for _ in range(40):
+                obs, rewards, _, _, info = env.step(env.sample_action())
+                for array in (obs, rewards[0], info["a"], *info["b"]):
+                    write_into(array)
+                    if not (mode == "r+" and copy is None and pair.target.shares):
+                        assert np.array(given[0]).tolist() == [0, 1, 2] or mode == "c"
+            assert read_only.tolist() == [0, 1, 2]
+            shared = pair.target.shares and copy is None
+            on_disk = np.fromfile(path, np.float32).tolist()
+            assert on_disk == ([9, 9, 9] if shared and mode == "r+" else [0, 1, 2]), (mode, copy)
+            in_memory = mapped.tolist()
+            assert in_memory == ([9, 9, 9] if shared and mode != "r" else [0, 1, 2]), (mode, copy)
+            del mapped, given, obs, rewards, info, told, env
+print("done")
+"""
+
+
+@pytest.mark.parametrize("library", ["torch", "jax", "mlx"])
+def test_memory_that_must_not_be_written_is_not_and_no_process_ends_by_it(library: str) -> None:
+    """Read-only arrays and files in memory: to write through to them is a segmentation fault."""
+    require(library)
+    assert run_python(_MAPPED.replace("LIBRARY", library)) == "done\n"

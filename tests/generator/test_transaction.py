@@ -1,0 +1,270 @@
+"""A package is whole whatever happens while it is written: failures, kills, others at work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gymbridge_generator import output
+from gymbridge_generator.header import is_untouched, with_header
+from gymbridge_generator.output import compare, write
+from tests.generator.command import GENERATOR, RUNTIME, gymbridge, python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither")
+
+
+def package(version: int, *modules: str) -> dict[str, str]:
+    """Return a package of modules that hold their version, and an `__init__` that imports all."""
+    bodies = {f"{name}.py": f"version = {version}\n" for name in modules}
+    bodies["__init__.py"] = "".join(
+        f"from mine.{name.replace('/', '.')} import version\n" for name in sorted(modules)
+    )
+    files = {path: with_header(body, ["spec"], body) for path, body in bodies.items()}
+    return {"py.typed": "", **files}
+
+
+OLD = package(1, "a", "b", "vector/gone")
+NEW = package(2, "a", "b", "vector/added", "backends/added")
+CHANGES = 6
+"""What there is to do: three files to change, two to add, one to remove."""
+
+KILLED_AT = """
+import os, pathlib, signal, sys
+from gymbridge_generator.output import write
+from tests.generator.test_transaction import NEW
+
+left = int(sys.argv[1])
+
+def dying(do):
+    def maybe(*arguments, **options):
+        global left
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return do(*arguments, **options)
+    return maybe
+
+pathlib.Path.replace = dying(pathlib.Path.replace)
+pathlib.Path.unlink = dying(pathlib.Path.unlink)
+write(NEW, pathlib.Path("mine"))
+"""
+
+IMPORT = "import mine"
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return every file below ``folder``."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def expected(files: dict[str, str]) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in files.items()}
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A package that was generated, with a file that was not."""
+    out = tmp_path / "mine"
+    write(OLD, out)
+    (out / "by_hand.py").write_text("mine = 1\n", encoding="utf-8")
+    return out
+
+
+def failing_at(
+    number: int, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> Callable[[], int]:
+    """Let one of the steps that change the package fail; return what counts them."""
+    steps = 0
+
+    def fail(do: Callable[..., object]) -> Callable[..., object]:
+        def maybe(*arguments: object, **options: object) -> object:
+            nonlocal steps
+            steps += 1
+            if steps == number:
+                raise error
+            return do(*arguments, **options)
+
+        return maybe
+
+    monkeypatch.setattr(Path, "replace", fail(Path.replace))
+    monkeypatch.setattr(Path, "unlink", fail(Path.unlink))
+    return lambda: steps
+
+
+def test_the_steps_are_counted_right(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = failing_at(0, monkeypatch, OSError())
+    write(NEW, out)
+    assert count() == CHANGES
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("number", range(1, CHANGES + 1))
+def test_what_fails_half_way_is_undone(
+    out: Path, monkeypatch: pytest.MonkeyPatch, number: int, error: BaseException
+) -> None:
+    before = content(out)
+    failing_at(number, monkeypatch, error)
+    with pytest.raises(type(error)):
+        write(NEW, out)
+    assert content(out) == before
+    assert not (out / "backends").exists(), "a folder that was made is left"
+
+
+def test_what_cannot_all_be_written_is_not_begun(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(out)
+    count = failing_at(0, monkeypatch, OSError())
+    with pytest.raises(UnicodeEncodeError):
+        write({**NEW, "b.py": with_header("x = '\ud800'\n", ["spec"], "")[:-1]}, out)
+    assert count() == 0
+    assert content(out) == before
+
+
+def test_a_folder_that_nothing_was_put_in_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing_at(1, monkeypatch, OSError(28, "No space left on device"))
+    with pytest.raises(OSError, match="No space left"):
+        write(NEW, tmp_path / "src/mine")
+    assert list(tmp_path.iterdir()) == []
+
+
+@posix
+@pytest.mark.parametrize("number", range(1, CHANGES + 1))
+def test_a_kill_leaves_a_package_that_works_and_is_completed(out: Path, number: int) -> None:
+    home = out.parent
+    roots = [GENERATOR, RUNTIME, GENERATOR.parent]
+    done = python("-c", KILLED_AT, str(number), cwd=home, path=roots)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    for path, text in content(out).items():
+        if path.endswith(".py") and path != "by_hand.py":
+            assert is_untouched(text.decode()), path
+            assert path not in OLD or path not in NEW or text.decode() in {OLD[path], NEW[path]}
+    # an `__init__` that names what is not there yet, or not any more, would fail
+    done = python("-B", "-c", IMPORT, cwd=home, path=[home])
+    assert (done.returncode, done.stderr) == (0, "")
+    write(NEW, out)
+    assert content(out) == {**expected(NEW), "by_hand.py": b"mine = 1\n"}, "something is left over"
+    assert compare(NEW, out) == []
+
+
+@posix
+def test_nobody_else_has_the_folder_meanwhile(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fcntl
+
+    def taken() -> bool:
+        handle = os.open(out, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
+
+    seen: list[bool] = []
+
+    def look(do: Callable[..., object]) -> Callable[..., object]:
+        def looked(*arguments: object, **options: object) -> object:
+            seen.append(taken())
+            return do(*arguments, **options)
+
+        return looked
+
+    monkeypatch.setattr(output, "compare", look(output.compare))
+    monkeypatch.setattr(Path, "replace", look(Path.replace))
+    monkeypatch.setattr(Path, "unlink", look(Path.unlink))
+    write(NEW, out)
+    assert seen == [True] * (1 + CHANGES)
+    assert not taken()
+
+
+@posix
+def test_many_at_once_leave_what_one_would(project: Path) -> None:
+    """All write a package from nothing, half of them for one spec and half for another."""
+    spec = (project / "my.toml").read_text(encoding="utf-8")
+    (project / "less.toml").write_text(f"{spec}[matrix]\nforms = ['single']\n", encoding="utf-8")
+    command = [sys.executable, "-m", "gymbridge_generator", "generate", "--spec"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (GENERATOR, RUNTIME)))}
+    running = [
+        subprocess.Popen([*command, f"{name}.toml"], env=environment, stdout=subprocess.PIPE)
+        for name in ("my", "less") * 3
+    ]
+    for process in running:
+        process.communicate(timeout=300)
+    assert [process.returncode for process in running] == [0] * 6
+    checks = [gymbridge("check", "--spec", f"{name}.toml", cwd=project) for name in ("my", "less")]
+    assert sorted(check.returncode for check in checks) == [0, 1], "neither, or a mixture"
+    assert not list((project / "src/mine/bridges").glob(".*"))
+
+
+def test_without_locks_it_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl", reason="Windows has none to begin with")
+
+    def refuse(_handle: int, _operation: int) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    write(NEW, tmp_path / "mine")
+    assert compare(NEW, tmp_path / "mine") == []
+
+
+@pytest.fixture
+def read_only() -> Iterator[Path]:
+    """A folder with a package, which this process may not write into, though it be root."""
+    if sys.platform == "win32":
+        pytest.skip("has no such modes")
+    root = os.getuid() == 0
+    with tempfile.TemporaryDirectory() as name:  # nobody but root looks into pytest's own
+        folder = Path(name)
+        write(OLD, folder / "mine")
+        before = content(folder)
+        folders = [folder, folder / "mine", folder / "mine/vector"]
+        for each in folders:
+            each.chmod(0o555)
+        if root:
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            if root:
+                os.seteuid(0)
+            for each in folders:
+                each.chmod(0o755)
+        assert content(folder) == before
+
+
+@pytest.mark.parametrize("name", ["mine", "another/one"])
+def test_a_read_only_folder_is_left_as_it_is(read_only: Path, name: str) -> None:
+    with pytest.raises(PermissionError, match=f"'{read_only}"):
+        write(NEW, read_only / name)
+
+
+def test_a_read_only_package_that_is_up_to_date_is_none_the_worse(read_only: Path) -> None:
+    assert write(OLD, read_only / "mine") == []
+
+
+def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine\n", encoding="utf-8")
+    with pytest.raises(OSError, match="file"):
+        write(NEW, tmp_path / "file")
+    with pytest.raises(OSError, match="file"):
+        write(NEW, tmp_path / "file/mine")
+    assert content(tmp_path) == {"file": b"mine\n"}
+    done = gymbridge("generate", "--out", "file/mine", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "gymbridge: file/mine: Not a directory\n"

@@ -1,0 +1,249 @@
+"""What the libraries' backends do with arrays on GPUs, shown on stand-ins for them.
+
+No machine of the project has a GPU. What is shown is that the backends ask for what the libraries'
+documentation promises, and what becomes of memory and values if it holds.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pytest
+from gymbridge_runtime import CopyRequiredError
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.dlpack import host_view
+from gymbridge_runtime.known import load
+from torch.utils.dlpack import from_dlpack
+
+from tests.libraries.cupy import cupy
+from tests.libraries.jax import jax, jnp
+from tests.libraries.torch import torch
+from tests.runtime.stand_ins import CUDA, MANAGED, Cuda, CudaTensor, GpuArray, cupy_of, on_the_host
+
+if TYPE_CHECKING:
+    from typing_extensions import CapsuleType
+
+    from tests.support import Array, Host
+
+NUMPY, TORCH, JAX, CUPY = (
+    load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
+    for name in ("numpy", "torch", "jax", "cupy")
+)
+
+
+def numbers(dtype: str = "float32") -> Host:
+    return np.arange(6).reshape(2, 3).astype(dtype)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, object]]:
+    """Put stand-ins in CuPy's place; return what is asked of them."""
+    assert cupy.__name__ == "cupy"  # the real one, whose backend is changed for the test
+    found: list[tuple[str, object]] = []
+    monkeypatch.setattr("gymbridge_runtime.backends.cupy._cupy", cupy_of(found))
+    monkeypatch.setattr(GpuArray, "__module__", "cupy")
+    return found
+
+
+class TestCupy:
+    def test_arrays_come_to_the_host_once(self, asked: list[tuple[str, object]]) -> None:
+        source = GpuArray(numbers(), 1)
+        result: Array = Converter(NUMPY)({"a": source})
+        assert result["a"].tolist() == numbers().tolist()
+        assert result["a"].flags.writeable
+        assert asked == [("asnumpy", 1)]
+
+    def test_arrays_are_made_where_they_are_asked_for_and_are_there_at_once(
+        self, asked: list[tuple[str, object]]
+    ) -> None:
+        result: Array = Converter(CUPY, device=1)(numbers())
+        assert (type(result), result.device.id) == (GpuArray, 1)
+        assert result.memory.tolist() == numbers().tolist()
+        assert asked == [("asarray", True)]  # the caller may write into its memory again
+        assert Cuda.current == [0]
+
+    @pytest.mark.parametrize(("device", "address_changes"), [(None, False), (1, False), (2, True)])
+    def test_arrays_move_if_they_are_elsewhere(
+        self, asked: list[tuple[str, object]], device: int | None, *, address_changes: bool
+    ) -> None:
+        source = GpuArray(numbers(), 1)
+        result: Array = Converter(CUPY, device=device)(source)
+        assert result.device.id == (device or 1)
+        assert result.memory.tolist() == numbers().tolist()
+        assert (result.address != source.address) == address_changes
+        assert len(asked) == address_changes
+
+    @pytest.mark.parametrize("device", [None, 1, 2])
+    def test_copies_are_made_on_the_gpu_and_once(
+        self, asked: list[tuple[str, object]], device: int | None
+    ) -> None:
+        source = GpuArray(numbers(), 1)
+        result: Array = Converter(CUPY, device=device, copy=True)(source)
+        source.memory[...] = -1
+        assert result.device.id == (device or 1)
+        assert result.memory.tolist() == numbers().tolist()
+        assert [name for name, _ in asked] == (["asarray"] if device == 2 else [])
+
+    def test_exports_say_where_and_whether_memory_has_gaps(
+        self, asked: list[tuple[str, object]]
+    ) -> None:
+        for memory, dense in ((numbers(), True), (numbers()[:, ::2], False)):
+            export = CUPY.export(GpuArray(memory, 1))
+            assert export is not None
+            assert (export.place, export.dtype, export.dense) == ((CUDA, 1), memory.dtype, dense)
+            assert not export.owned
+        assert not asked
+
+    def test_managed_memory_goes_the_way_of_the_host(self, asked: list[tuple[str, object]]) -> None:
+        assert CUPY.export(GpuArray(numbers(), 0, MANAGED)) is None
+        assert not asked
+
+    @pytest.mark.usefixtures("asked")
+    def test_sharing_what_is_on_another_gpu_is_refused(self) -> None:
+        with pytest.raises(CopyRequiredError):
+            Converter(CUPY, device=2, copy=False)(GpuArray(numbers(), 1))
+
+
+class TestTorch:
+    def test_tensors_on_a_gpu_export_their_memory(self) -> None:
+        tensor = torch.from_numpy(numbers()).as_subclass(CudaTensor)
+        export = TORCH.export(tensor)
+        assert export is not None
+        assert (export.place, export.dtype) == ((CUDA, 1), np.dtype("float32"))
+        assert export.dense
+        assert not export.owned
+        array: Array = export.array
+        assert array.data_ptr() == tensor.data_ptr()
+        strided = TORCH.export(tensor[:, ::2])
+        assert strided is not None
+        assert not strided.dense
+
+    @pytest.mark.parametrize("lazy", ["conjugate", "negative"])
+    def test_what_is_only_noted_is_done_before_and_the_result_is_new(self, lazy: str) -> None:
+        plain = torch.tensor([1 + 2j, 3 - 4j])
+        noted = plain.conj() if lazy == "conjugate" else plain.conj().imag
+        export = TORCH.export(noted.as_subclass(CudaTensor))
+        assert export is not None
+        assert export.owned
+        array: Array = export.array
+        assert not array.is_conj()
+        assert not array.is_neg()
+        assert array.tolist() == noted.tolist()
+        assert array.data_ptr() != noted.data_ptr()
+
+    def test_gradients_do_not_go_along(self) -> None:
+        tensor = torch.ones(2, requires_grad=True).as_subclass(CudaTensor)
+        export = TORCH.export(tensor)
+        assert export is not None
+        array: Array = export.array
+        assert not array.requires_grad
+
+    def test_dtypes_that_dlpack_has_not_go_the_way_of_the_host(self) -> None:
+        tensor = torch.ones(2).to(torch.float8_e4m3fn).as_subclass(CudaTensor)
+        assert TORCH.export(tensor) is None
+
+    def test_takes_memory_of_the_gpu_that_is_asked_for(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(torch.version, "hip", None)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+        assert TORCH.imports_at((CUDA, 0), None)
+        assert TORCH.imports_at((CUDA, 1), torch.device("cuda", 1))
+        assert TORCH.imports_at((CUDA, 1), torch.device("cuda"))  # the current one
+        assert not TORCH.imports_at((CUDA, 0), torch.device("cuda"))
+        assert not TORCH.imports_at((CUDA, 0), torch.device("cuda", 1))
+        assert not TORCH.imports_at((CUDA, 0), torch.device("cpu"))
+        rocm = 10
+        assert not TORCH.imports_at((rocm, 0), None)
+        monkeypatch.setattr(torch.version, "hip", "6.4")
+        assert TORCH.imports_at((rocm, 0), None)
+        assert not TORCH.imports_at((CUDA, 0), None)
+
+    @pytest.mark.usefixtures("asked")
+    def test_shares_with_cupy_in_both_directions(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        tensor: Array = torch.from_numpy(numbers()).as_subclass(CudaTensor)
+        (array,) = cast("list[Array]", Converter(CUPY)([tensor]))
+        assert (type(array), array.device.id) == (GpuArray, 1)
+        assert array.address == tensor.data_ptr()
+        monkeypatch.setattr(torch.version, "hip", None)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        monkeypatch.setattr(
+            "gymbridge_runtime.backends.torch.from_dlpack",
+            lambda array: from_dlpack(on_the_host(array)).as_subclass(CudaTensor),
+        )
+        (back,) = cast("list[Array]", Converter(TORCH)([array]))
+        assert type(back) is CudaTensor
+        assert back.data_ptr() == tensor.data_ptr()
+        (kept,) = cast("list[Array]", Converter(TORCH, copy=True)([array]))
+        tensor[0, 0] = 9
+        assert back[0, 0] == 9
+        assert kept[0, 0] == 0
+
+
+class TestJax:
+    @pytest.fixture
+    def gpu(self, monkeypatch: pytest.MonkeyPatch) -> Array:
+        """Let JAX's devices count as GPUs; return one that is the third in its machine."""
+        monkeypatch.setattr("gymbridge_runtime.backends.jax._is_host", lambda _: False)
+        device = SimpleNamespace(platform="gpu", local_hardware_id=2)
+        monkeypatch.setattr("gymbridge_runtime.backends.jax._local_devices", lambda: [device])
+        return device
+
+    @pytest.mark.usefixtures("gpu")
+    def test_arrays_on_one_gpu_export_their_memory(self) -> None:
+        array: Array = jnp.arange(3.0)
+        export = JAX.export(array)
+        assert export is not None
+        assert export.array is array
+        assert export.place == (1, 0)  # where it really is
+        assert export.dtype == np.dtype("float32")
+        assert export.dense
+
+    @pytest.mark.usefixtures("gpu")
+    def test_copies_of_what_is_there_are_made_by_jax(self) -> None:
+        array = jnp.arange(3.0)
+        result: Array = JAX.snapshot(array, None)
+        assert isinstance(result, jax.Array)
+        assert result.unsafe_buffer_pointer() != array.unsafe_buffer_pointer()
+        assert result.tolist() == [0, 1, 2]
+
+    def test_takes_memory_of_the_gpu_that_is_asked_for(self, gpu: Array) -> None:
+        assert JAX.imports_at((CUDA, 2), None)
+        assert JAX.imports_at((CUDA, 2), gpu)
+        assert not JAX.imports_at((CUDA, 2), object())
+        assert not JAX.imports_at((CUDA, 0), None)  # another process has it
+        assert not JAX.imports_at((1, 2), None)
+
+    def test_transfers_are_over_before_the_source_may_change(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        waited: list[object] = []
+        made = JAX.from_host(numbers(), None)
+
+        class Pending:
+            def block_until_ready(self) -> None:
+                waited.append(self)
+
+        assert isinstance(made, jax.Array)
+        monkeypatch.setattr(type(JAX), "leaves_host", lambda *_: True)
+        monkeypatch.setattr("gymbridge_runtime.backends.jax._put_many", lambda _: [Pending()] * 2)
+        result = JAX.from_host_many([numbers(), numbers()], None)
+        assert waited == result
+
+
+def test_a_producer_on_a_device_is_asked_for_its_copy_on_the_host() -> None:
+    class Producer:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return CUDA, 0
+
+        def __dlpack__(self, **keywords: object) -> CapsuleType:
+            if keywords["dl_device"] != (1, 0):
+                raise BufferError("the host cannot read a GPU's memory")
+            return numbers().__dlpack__(max_version=(1, 0))
+
+    view = host_view(Producer())
+    assert view.copied
+    assert view.array.tolist() == numbers().tolist()
