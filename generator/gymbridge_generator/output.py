@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gymbridge_generator.errors import OutputError
+from gymbridge_generator.forms import FORMS
 from gymbridge_generator.header import is_generated, is_untouched
 from gymbridge_generator.render import MARKER
 from gymbridge_generator.transaction import change, locked
@@ -20,7 +21,7 @@ __all__ = ["Difference", "compare", "write"]
 
 State: TypeAlias = Literal["missing", "stale", "out of date", "edited by hand", "not generated"]
 
-_FOLDERS = ("backends", "converters", "vector")
+_FOLDERS = ("backends", "converters", *(form.folder for form in FORMS.values() if form.folder))
 """Where generated files go beside the package itself; others below may be another spec's."""
 
 

@@ -11,7 +11,8 @@ from gymbridge_generator.layout import exported, import_from, natural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gymbridge_generator.model import Backend, Form, Package
+    from gymbridge_generator.forms import FormFacts, PassedOn
+    from gymbridge_generator.model import Backend, Package
 
     Pairs: TypeAlias = Sequence[tuple[Backend, Backend]]
 
@@ -19,14 +20,6 @@ __all__ = ["RUNTIME_API", "FolderPlan", "LazyName", "PackagePlan", "PassedOnPlan
 
 RUNTIME_API = 1
 """What generated code asks of the runtime; a test holds it to the runtime's own."""
-
-_ROOT = "Typed Gymnasium wrappers between array libraries: a class for every ordered pair."
-_VECTOR = "The same wrappers for vector environments, under the same names."
-_ARRAY_CONVERSION = "ArrayConversion"
-_FUNCTIONS = ("array_conversion", "module_name_to_namespace", "module_namespace")
-_ANY_SINGLE = "`ArrayConversion`: environments of any array API library used from any other."
-_ANY_VECTOR = "`ArrayConversion` for vectors: any array API library used from any other."
-_VECTOR_ONLY = "Typed Gymnasium wrappers between array libraries, in the package `vector`."
 
 
 @dataclass(frozen=True)
@@ -45,15 +38,12 @@ class PassedOnPlan:
     exports: tuple[str, ...]
 
     @classmethod
-    def array_conversion(cls, form: Form) -> PassedOnPlan:
-        """Plan the module with Gymnasium's name that knows libraries by their modules."""
-        single = form == "single"
-        names = [_ARRAY_CONVERSION, *(_FUNCTIONS if single else ())]
-        module = "array_conversion" if single else "array_conversion_vector"
+    def of(cls, passed: PassedOn) -> PassedOnPlan:
+        """Plan the module that passes a module of the runtime on."""
         return cls(
-            summary=_ANY_SINGLE if single else _ANY_VECTOR,
-            imports=import_from(f"gymbridge_runtime.{module}", names),
-            exports=tuple(exported(names)),
+            summary=passed.summary,
+            imports=import_from(f"gymbridge_runtime.{passed.module}", passed.names),
+            exports=tuple(exported(passed.names)),
         )
 
 
@@ -89,15 +79,16 @@ class PackagePlan:
     wrappers: tuple[LazyName, ...]
 
     @classmethod
-    def root(cls, pairs: Pairs, package: Package, *, single: bool) -> PackagePlan:
+    def root(cls, pairs: Pairs, package: Package, forms: Sequence[FormFacts]) -> PackagePlan:
         """Plan the package itself, which is where the runtime is asked whether it fits."""
         exports = package.exports
-        wrappers = _wrappers(pairs, package) if single else ()
+        here = next((form for form in forms if not form.folder), None)
+        wrappers = () if here is None else _wrappers(pairs, package, here)
         blocks = [import_from("gymbridge_runtime", {*exports, "require_runtime_api"})]
-        if single:
+        if here is not None:
             blocks.append("from gymbridge_runtime.lazy import lazy_names")
         return cls(
-            summary=_ROOT if single else _VECTOR_ONLY,
+            summary=_elsewhere(forms) if here is None else here.summary,
             runtime_api=RUNTIME_API,
             imports="\n".join(blocks),
             exports=tuple(exported([*exports, *(wrapper.name for wrapper in wrappers)])),
@@ -105,11 +96,11 @@ class PackagePlan:
         )
 
     @classmethod
-    def vector(cls, pairs: Pairs, package: Package) -> PackagePlan:
-        """Plan the package of vector wrappers below it."""
-        wrappers = _wrappers(pairs, package)
+    def below(cls, pairs: Pairs, package: Package, form: FormFacts) -> PackagePlan:
+        """Plan the package of one form's wrappers below it."""
+        wrappers = _wrappers(pairs, package, form)
         return cls(
-            summary=_VECTOR,
+            summary=form.summary,
             runtime_api=0,
             imports="from gymbridge_runtime.lazy import lazy_names",
             exports=tuple(exported(wrapper.name for wrapper in wrappers)),
@@ -117,8 +108,13 @@ class PackagePlan:
         )
 
 
-def _wrappers(pairs: Pairs, package: Package) -> tuple[LazyName, ...]:
+def _elsewhere(forms: Sequence[FormFacts]) -> str:
+    names = " and ".join(f"`{form.folder}`" for form in forms)
+    return f"Typed wrappers between array libraries, in {names}."
+
+
+def _wrappers(pairs: Pairs, package: Package, form: FormFacts) -> tuple[LazyName, ...]:
     wrappers = [LazyName.of(source, target) for source, target in pairs]
-    if package.array_conversion:
-        wrappers.append(LazyName.named(_ARRAY_CONVERSION, "array_conversion"))
+    if package.array_conversion and form.array_conversion:
+        wrappers.append(LazyName.named(form.array_conversion.names[0], "array_conversion"))
     return tuple(sorted(wrappers, key=lambda wrapper: natural(wrapper.module)))

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming
 from gymbridge_generator.converter_plan import ConverterPlan
+from gymbridge_generator.forms import FORMS
 from gymbridge_generator.library_plan import LibraryPlan
 from gymbridge_generator.package_plan import FolderPlan, PackagePlan, PassedOnPlan
+from gymbridge_generator.testing_plan import TestingPlan
 from gymbridge_generator.wrapper_plan import WrapperPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gymbridge_generator.forms import FormFacts
     from gymbridge_generator.load import Selection
     from gymbridge_generator.model import Backend
 
@@ -24,34 +29,30 @@ class Page:
 
     path: str
     template: str
-    content: LibraryPlan | ConverterPlan | WrapperPlan | PackagePlan | PassedOnPlan | FolderPlan
+    content: (
+        LibraryPlan
+        | ConverterPlan
+        | WrapperPlan
+        | PackagePlan
+        | PassedOnPlan
+        | FolderPlan
+        | TestingPlan
+    )
 
 
 def plan(selection: Selection) -> list[Page]:
     """Return the files of a spec."""
     spec, pairs = selection.spec, selection.pairs
-    forms, single = spec.matrix.forms, "single" in spec.matrix.forms
-    root = PackagePlan.root(pairs, spec.package, single=single)
-    pages = [Page("__init__.py", "package.py.jinja" if single else "root.py.jinja", root)]
-    if "vector" in forms:
-        pages.append(
-            Page("vector/__init__.py", "package.py.jinja", PackagePlan.vector(pairs, spec.package))
-        )
+    forms = [FORMS[form] for form in spec.matrix.forms]
+    root = PackagePlan.root(pairs, spec.package, forms)
+    pages = [Page("__init__.py", "package.py.jinja" if root.wrappers else "root.py.jinja", root)]
     for form in forms:
-        folder = "" if form == "single" else "vector/"
-        if spec.package.array_conversion:
-            anything = PassedOnPlan.array_conversion(form)
-            pages.append(
-                Page(f"{folder}array_conversion.py", "array_conversion.py.jinja", anything)
-            )
-        for source, target in pairs:
-            path = f"{folder}{naming.forward(source, target)}.py"
-            wrapper = WrapperPlan.of(source, target, form, spec.package.name, pairs)
-            pages.append(Page(path, f"{form}.py.jinja", wrapper))
+        pages += _form(selection, form)
     backends = FolderPlan("The array libraries: their backends, and their types in signatures.")
     converters = FolderPlan("Functions that convert arrays, and trees of them.")
     pages.append(Page("backends/__init__.py", "folder.py.jinja", backends))
     pages.append(Page("converters/__init__.py", "folder.py.jinja", converters))
+    pages.append(Page("testing.py", "testing.py.jinja", TestingPlan.of(selection)))
     for library in {library.name: library for pair in pairs for library in pair}.values():
         content = LibraryPlan.of(library)
         pages.append(Page(f"backends/{library.name}.py", "backend.py.jinja", content))
@@ -59,6 +60,22 @@ def plan(selection: Selection) -> list[Page]:
         # the one is for observations, the other for actions
         pages += [_converter(source, target), _converter(target, source)]
     return list({page.path: page for page in pages}.values())
+
+
+def _form(selection: Selection, form: FormFacts) -> Iterator[Page]:
+    """Return the files of one form."""
+    spec, pairs = selection.spec, selection.pairs
+    folder = f"{form.folder}/" if form.folder else ""
+    if folder:
+        below = PackagePlan.below(pairs, spec.package, form)
+        yield Page(f"{folder}__init__.py", "package.py.jinja", below)
+    if spec.package.array_conversion and form.array_conversion:
+        anything = PassedOnPlan.of(form.array_conversion)
+        yield Page(f"{folder}array_conversion.py", "array_conversion.py.jinja", anything)
+    for source, target in pairs:
+        path = f"{folder}{naming.forward(source, target)}.py"
+        wrapper = WrapperPlan.of(source, target, form, spec.package.name, pairs)
+        yield Page(path, form.template, wrapper)
 
 
 def _converter(source: Backend, target: Backend) -> Page:

@@ -42,8 +42,14 @@ def _why_read_only(source: Backend) -> str:
     return f"an array of {source.title} must not change"
 
 
-def observations(source: Backend, target: Backend, *, vector: bool) -> str:
-    """Return what a wrapper does with the memory of observations."""
+def observations(source: Backend, target: Backend, *, reused: bool) -> str:
+    """Return what a wrapper does with the memory of observations.
+
+    Args:
+        source: The environment's library.
+        target: The agent's library.
+        reused: Whether an environment of the form may reuse its buffers.
+    """
     match sharing(source, target):
         case "copied":
             return f"Observations are copies: {_why_copied(source, target)}."
@@ -53,14 +59,14 @@ def observations(source: Backend, target: Backend, *, vector: bool) -> str:
                 f"{_why_read_only(source)}."
             )
         case "shared":
-            reused = (
+            then = (
                 " An environment that says it reuses its buffers (``copy=False``) has them copied."
-                if vector
+                if reused
                 else ""
             )
             return (
                 "Observations share the memory of what the environment returns"
-                f"{_unless_read_only(target)}.{reused}"
+                f"{_unless_read_only(target)}.{then}"
             )
 
 

@@ -1,4 +1,4 @@
-"""What the module of one wrapper says, for single and for vector environments."""
+"""What the module of one wrapper says, whatever the form of the environment."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
+from gymbridge_generator.forms import FormFacts, filled
 from gymbridge_generator.layout import WIDTH, exported, fold, import_from, imports_from, paragraph
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gymbridge_generator.model import Backend, Form
+    from gymbridge_generator.model import Backend
 
 __all__ = ["WrapperPlan"]
 
@@ -59,48 +60,50 @@ class WrapperPlan:
         cls,
         source: Backend,
         target: Backend,
-        form: Form,
+        form: FormFacts,
         package: str | None,
         pairs: Sequence[tuple[Backend, Backend]],
     ) -> WrapperPlan:
         """Plan the wrapper of ``source`` environments for ``target`` agents."""
         ours, theirs = naming.Names.of(source), naming.Names.of(target)
-        vector = form == "vector"
-        parameters = [theirs.obs, theirs.act, ours.env_obs, ours.env_act]
-        results = [theirs.obs, "float", "bool", "bool", "Info"]
-        if vector:
-            parameters.append(theirs.array)
-            results[1:4] = [theirs.array] * 3
+        parameters = [*form.agent, theirs.obs, theirs.act, ours.env_obs, ours.env_act]
+        parameters += [filled(each, ours, theirs) for each in form.last]
+        results = [filled(each, ours, theirs) for each in form.results]
         name = naming.wrapper(source, target)
-        forward, backward = naming.forward(source, target), naming.forward(target, source)
+        converters = () if form.folder else _converters(source, target)
         return cls(
             class_name=name,
-            exports=(name,) if vector else tuple(exported([name, forward, backward])),
+            exports=tuple(exported([name, *converters])),
             source=source.title,
             target=target.title,
             source_names=ours,
             target_names=theirs,
-            imports=_imports(source, target, vector=vector),
-            class_line=_class_line(name, f"{form.title()}Bridge", parameters),
+            imports=_imports(source, target, form),
+            class_line=_class_line(name, form.bridge, parameters),
             step_returns=fold(") -> tuple[", results, "]:", indent=4),
-            values=paragraph(_values(target, vector=vector)),
+            values=paragraph(form.values.format(title=target.title)),
             memory=paragraph(
-                f"{sharing.observations(source, target, vector=vector)} {sharing.actions(source)}"
+                sharing.observations(source, target, reused=form.reuses_buffers)
+                + f" {sharing.actions(source)}"
             ),
             subscription=paragraph(
                 "An environment whose observations are no single arrays is typed by subscription: "
-                + f"``{name}[dict[str, {theirs.array}]](env)``; `infer` finds the type where that "
-                + "of the environment says enough."
+                + f"``{name}[{filled(form.subscript, ours, theirs)}](env)``; `infer` finds the "
+                + "type where that of the environment says enough."
             ),
             leaves=LEAVES,
-            inferred=tuple(_inferred(name, theirs, vector=vector)),
-            example=tuple(_example(source, target, package, pairs, vector=vector)),
+            inferred=tuple(_inferred(name, theirs, form)),
+            example=tuple(_example(source, target, package, pairs, form)),
         )
 
 
-def _imports(source: Backend, target: Backend, *, vector: bool) -> str:
+def _converters(source: Backend, target: Backend) -> tuple[str, str]:
+    return naming.forward(source, target), naming.forward(target, source)
+
+
+def _imports(source: Backend, target: Backend, form: FormFacts) -> str:
     ours, theirs = naming.Names.of(source), naming.Names.of(target)
-    dots = ".." if vector else "."
+    dots = ".." if form.folder else "."
     blocks = {
         f"{dots}backends.{source.name}": {
             ours.constant,
@@ -119,8 +122,8 @@ def _imports(source: Backend, target: Backend, *, vector: bool) -> str:
             theirs.obs,
         },
     }
-    if not vector:
-        for function in (naming.forward(source, target), naming.forward(target, source)):
+    if not form.folder:
+        for function in _converters(source, target):
             blocks[f".converters.{function}"] = {function}
     return imports_from({module: names - {""} for module, names in blocks.items()})
 
@@ -132,30 +135,19 @@ def _class_line(name: str, base: str, parameters: Sequence[str]) -> str:
     return fold(f"class {name}(", [bases], "):")
 
 
-def _inferred(name: str, theirs: naming.Names, *, vector: bool) -> Iterator[Inferred]:
+def _inferred(name: str, theirs: naming.Names, form: FormFacts) -> Iterator[Inferred]:
     """Return one overload a structure, no two of which accept the same environment."""
-    env = "VectorEnv" if vector else "gym.Env"
     plain = Structure(LEAVES[0], theirs.array)
     for structure in (plain, *structures(theirs.array)):
         # what the wrapper is told of the environment is that it has arrays, or nothing
         observed = structure.source if structure is plain else "types.AnyType"
-        parameters = [structure.folded(8), theirs.action or theirs.array, observed, "_ActLeafT"]
+        act = theirs.action or theirs.array
+        parameters = [*form.agent, structure.folded(8), act, observed, "_ActLeafT"]
+        wrapped = ", ".join([*form.agent, structure.source, "_ActLeafT"])
         yield Inferred(
-            env=f"{env}[{structure.source}, _ActLeafT]",
+            env=f"{form.env}[{wrapped}]",
             returns=fold(f") -> {name}[", parameters, "]: ...", indent=4),
         )
-
-
-def _values(target: Backend, *, vector: bool) -> str:
-    if vector:
-        return (
-            f"Actions go in as arrays of {target.title}; observations, rewards, terminations, "
-            "truncations and infos come back as such."
-        )
-    return (
-        f"Actions go in as arrays of {target.title}, observations and infos come back as such. "
-        "Reward, terminated and truncated are a float and two bools."
-    )
 
 
 def _example(
@@ -163,8 +155,7 @@ def _example(
     target: Backend,
     package: str | None,
     pairs: Sequence[tuple[Backend, Backend]],
-    *,
-    vector: bool,
+    form: FormFacts,
 ) -> list[str]:
     """Return an example that runs; without the package's name none that has to import it twice."""
     names = [naming.wrapper(source, target)]
@@ -173,34 +164,23 @@ def _example(
         if not (inner and package):
             return []
         names.append(naming.wrapper(inner[0], source))
-    lines = [">>> import gymnasium as gym", f">>> import {target.module}"]
+    shown = form.example
+    lines = [f">>> {statement}" for statement in (*shown.imports, f"import {target.module}")]
     if package:
-        module = f"{package}.vector" if vector else package
+        module = f"{package}.{form.folder}" if form.folder else package
         lines.append(f">>> {import_from(module, names)}")
-    if vector:
-        lines.append(
-            '>>> cartpoles = gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync")'
-        )
-    made = "cartpoles" if vector else 'gym.make("CartPole-v1")'
+    variable, made = shown.made
+    if variable:
+        lines.append(f">>> {variable} = {made}")
+        made = variable
     for name in reversed(names):
         made = f"{name}({made})"
-    variable, infos = ("envs", "infos") if vector else ("env", "info")
-    lines += [
-        f">>> {variable} = {made}",
-        f">>> obs, {infos} = {variable}.reset(seed=0)",
-        f">>> isinstance(obs, {target.array})",
-        "True",
-    ]
-    if vector:
-        return [
-            *lines,
-            ">>> obs, rewards, terminations, truncations, infos = envs.step(envs.sample_action())",
-            ">>> tuple(rewards.shape)",
-            "(2,)",
-        ]
+    question, answer = shown.reset
     return [
         *lines,
-        ">>> obs, reward, terminated, truncated, info = env.step(env.sample_action())",
-        ">>> reward",
-        "1.0",
+        f">>> {shown.variable} = {made}",
+        f">>> obs, {shown.infos} = {shown.variable}.reset(seed=0)",
+        f">>> {question.format(array=target.array)}",
+        answer,
+        *shown.step,
     ]

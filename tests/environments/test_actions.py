@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymbridge_runtime.testing.spaces_table import SPACES, box_of
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,86 +26,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
 
 TORCH = Pair("numpy", "torch")
-
-
-def _box(dtype: Value, *shape: int) -> spaces.Box:
-    low = 0 if np.dtype(dtype).kind == "u" else -4
-    return spaces.Box(low, 4, shape, dtype)
-
-
-SPACES: dict[str, spaces.Space[Any]] = {
-    **{
-        f"Box of {np.dtype(dtype)}": _box(dtype, 2, 3)
-        for dtype in (
-            *("float16", "float32", "float64"),
-            *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        )
-    },
-    "Box of float32 without bounds": spaces.Box(-np.inf, np.inf, (2,), np.float32),
-    "Box of int64 without dimensions": _box(np.int64),
-    "Box of uint8 without dimensions": _box(np.uint8),
-    "Box of float64 without dimensions": _box(np.float64),
-    "Box of float32 without dimensions or bounds": spaces.Box(-np.inf, np.inf, (), np.float32),
-    "Box of length one": _box(np.float32, 1),
-    "empty Box": _box(np.float32, 0, 2),
-    "Box with a bound for each element": spaces.Box(
-        np.array([-1, 0], np.float64), np.array([1, 5], np.float64), dtype=np.float64
-    ),
-    "Discrete": spaces.Discrete(5),
-    "Discrete with a start": spaces.Discrete(5, start=-2),
-    "Discrete of int32": spaces.Discrete(5, dtype=np.int32),
-    "Discrete of int8": spaces.Discrete(5, start=100, dtype=np.int8),
-    "MultiDiscrete": spaces.MultiDiscrete([2, 5]),
-    "MultiDiscrete of two dimensions": spaces.MultiDiscrete(np.array([[2, 3], [4, 5]])),
-    "MultiDiscrete of int32 with starts": spaces.MultiDiscrete(
-        [2, 5], dtype=np.int32, start=[-1, 3]
-    ),
-    "MultiBinary": spaces.MultiBinary(4),
-    "MultiBinary of two dimensions": spaces.MultiBinary((2, 3)),
-    "Text": spaces.Text(8),
-    "Dict": spaces.Dict(move=_box(np.float64, 2), jump=spaces.Discrete(2), say=spaces.Text(3)),
-    "Tuple": spaces.Tuple([spaces.Discrete(3), _box(np.float32, 2), spaces.MultiBinary(2)]),
-    "Sequence": spaces.Sequence(spaces.Discrete(3)),
-    "Sequence of Box": spaces.Sequence(_box(np.float64, 2)),
-    "Sequence of Text": spaces.Sequence(spaces.Text(3)),
-    "stacked Sequence": spaces.Sequence(_box(np.float64, 2), stack=True),
-    "stacked Sequence of Discrete": spaces.Sequence(spaces.Discrete(3), stack=True),
-    "stacked Sequence of Text": spaces.Sequence(spaces.Text(3), stack=True),
-    "stacked Sequence of Dict": spaces.Sequence(
-        spaces.Dict(a=spaces.Discrete(3), b=_box(np.float64, 2)), stack=True
-    ),
-    "stacked Sequence of Tuple": spaces.Sequence(
-        spaces.Tuple([spaces.MultiBinary(3), spaces.Discrete(2)]), stack=True
-    ),
-    "stacked Sequence of OneOf": spaces.Sequence(
-        spaces.OneOf([spaces.Discrete(3), _box(np.float64, 2)]), stack=True
-    ),
-    "stacked Sequence of Sequence": spaces.Sequence(
-        spaces.Sequence(spaces.Discrete(3)), stack=True
-    ),
-    "Graph": spaces.Graph(_box(np.float32, 3), spaces.Discrete(4)),
-    "Graph of numbers": spaces.Graph(spaces.Discrete(4), _box(np.float64, 2)),
-    "Graph without edges": spaces.Graph(_box(np.float64, 2), None),
-    "OneOf": spaces.OneOf([spaces.Discrete(3), _box(np.float64, 2), spaces.Text(3)]),
-    "deep nesting": spaces.Dict(
-        plan=spaces.Sequence(
-            spaces.Tuple(
-                [
-                    spaces.OneOf(
-                        [
-                            spaces.Dict(a=spaces.Discrete(3), b=spaces.MultiBinary((2, 2))),
-                            spaces.Sequence(_box(np.uint8, 2), stack=True),
-                            spaces.Graph(_box(np.float64, 1), None),
-                        ]
-                    ),
-                    spaces.Text(4),
-                ]
-            )
-        ),
-        rest=spaces.Tuple([spaces.Dict(c=spaces.Tuple([_box(np.int16)]))]),
-    ),
-}
-"""Every kind of space that Gymnasium has, and what is special about some of them."""
 
 
 @pytest.fixture(params=SPACES)
@@ -331,8 +252,8 @@ OUTSIDE: list[tuple[spaces.Space[Any], Any, Any]] = [
     (spaces.Discrete(3), np.array(1.5, np.float32), np.array(1.5, np.float32)),
     (spaces.Discrete(3), np.array(7, np.int32), np.int64(7)),
     (spaces.Discrete(3, dtype=np.int8), np.array(300, np.int32), np.array(300, np.int32)),
-    (_box(np.int8, 1), np.array([300], np.int32), np.array([300], np.int32)),
-    (_box(np.int32, 2), np.array([1.5, 2], np.float32), np.array([1.5, 2], np.float32)),
+    (box_of(np.int8, 1), np.array([300], np.int32), np.array([300], np.int32)),
+    (box_of(np.int32, 2), np.array([1.5, 2], np.float32), np.array([1.5, 2], np.float32)),
     (spaces.MultiBinary(2), {"a": np.ones(2, np.int8)}, {"a": np.ones(2, np.int8)}),
     (spaces.Dict(a=spaces.Discrete(2)), {"b": np.ones(1, "f")}, {"b": np.ones(1, "f")}),
     (spaces.Dict(a=spaces.Discrete(2)), np.ones(1, "f"), np.ones(1, "f")),
@@ -359,7 +280,7 @@ def test_an_action_that_cannot_be_converted_is_named() -> None:
     require("torch")
     import torch
 
-    space = spaces.Dict(a=spaces.Tuple([spaces.Discrete(2), _box(np.float32, 2)]))
+    space = spaces.Dict(a=spaces.Tuple([spaces.Discrete(2), box_of(np.float32, 2)]))
     action = {"a": (torch.tensor(1), torch.zeros(2, device="meta"))}
     with pytest.raises(ConversionError, match=r"^action\['a'\]\[1\]: PyTorch holds no values"):
         _received(TORCH, space, action)

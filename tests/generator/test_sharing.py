@@ -62,35 +62,35 @@ def test_sharing(source: Backend, target: Backend, expected: str) -> None:
 
 
 def test_sentences() -> None:
-    assert sharing.observations(NUMPY, TORCH, vector=False) == (
+    assert sharing.observations(NUMPY, TORCH, reused=False) == (
         "Observations share the memory of what the environment returns; read-only memory is copied."
     )
-    assert sharing.observations(TORCH, NUMPY, vector=True) == (
+    assert sharing.observations(TORCH, NUMPY, reused=True) == (
         "Observations share the memory of what the environment returns. An environment that says "
         "it reuses its buffers (``copy=False``) has them copied."
     )
-    assert sharing.observations(NUMPY, JAX, vector=False) == (
+    assert sharing.observations(NUMPY, JAX, reused=False) == (
         "Observations are copies: an array of Jax must not change, and the memory of Numpy may."
     )
-    assert sharing.observations(JAX, TORCH, vector=False) == (
+    assert sharing.observations(JAX, TORCH, reused=False) == (
         "Observations are copies: an array of Jax must not change, and Torch would write into it."
     )
-    assert sharing.observations(NUMPY, MLX, vector=False) == (
+    assert sharing.observations(NUMPY, MLX, reused=False) == (
         "Observations are copies: Mlx copies whatever it imports."
     )
-    assert sharing.observations(MLX, TORCH, vector=False) == (
+    assert sharing.observations(MLX, TORCH, reused=False) == (
         "Observations are copies: the memory of Mlx is there to be read, and Torch would write "
         "into it."
     )
     for source, target in ((CUPY, TORCH), (TORCH, CUPY)):
-        assert sharing.observations(source, target, vector=False) == (
+        assert sharing.observations(source, target, reused=False) == (
             "Observations are copies: Cupy has its arrays on devices, and shares only what is "
             "there already."
         )
-    assert sharing.observations(JAX, ARROW, vector=False) == (
+    assert sharing.observations(JAX, ARROW, reused=False) == (
         "Observations are copies: arrays of Arrow have memory of their own."
     )
-    assert sharing.observations(MLX, NUMPY, vector=False) == (
+    assert sharing.observations(MLX, NUMPY, reused=False) == (
         "Observations are read-only views of the environment's memory: the memory of Mlx is there "
         "to be read."
     )

@@ -1,0 +1,200 @@
+"""Compares a wrapped environment with the same one without its wrapper, leaf by leaf."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+import numpy as np
+from gymbridge_runtime.dtypes import named_dtype
+from gymbridge_runtime.narrowing import is_host_array, is_mapping, is_tuple, untyped
+from gymbridge_runtime.testing.expectation import Difference, Expectation
+from gymbridge_runtime.testing.forms import Driven, Form, Step, form_of
+from gymbridge_runtime.testing.side import Side
+from gymnasium.vector import AsyncVectorEnv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gymbridge_runtime.traffic import Settings
+
+__all__ = ["BridgeMismatchError", "agent_action", "check_bridge", "rounded"]
+
+_SHOWN = 20
+
+
+class BridgeMismatchError(AssertionError):
+    """A wrapper returned something else than its environment and the rules of conversion say.
+
+    Attributes:
+        differences: Every place, with what was expected and what was found there.
+    """
+
+    def __init__(self, when: str, differences: Sequence[Difference]) -> None:
+        self.differences: tuple[Difference, ...] = tuple(differences)
+        lines = [f"  {difference}" for difference in differences[:_SHOWN]]
+        if len(differences) > _SHOWN:
+            lines.append(f"  and {len(differences) - _SHOWN} more")
+        super().__init__("\n".join([f"{when}:", *lines]))
+
+
+class _Bridge(Protocol):
+    """What a wrapper is made of."""
+
+    env: object
+
+    def _given(self, settings: Settings) -> dict[str, object]: ...
+
+
+class _Twins(NamedTuple):
+    """The wrapped environment and the bare one, and what the former was last given."""
+
+    wrapped: Driven
+    bare: Driven
+    received: list[object]
+
+
+def check_bridge(
+    env: object,
+    *,
+    make: Callable[[], object] | None = None,
+    steps: int = 32,
+    seed: int = 0,
+    values: bool = True,
+) -> int:
+    """Hold a wrapper against its environment, step by step and leaf by leaf.
+
+    Neither ``env`` nor the environment in it is touched: both are made anew, with the same
+    arguments. Random actions go into the one as the agent's arrays, and what arrives there goes
+    into the other, so that both must return the same: the bare environment as itself, the wrapped
+    one converted. What was returned is looked at again a step later: it must not have changed.
+
+    Args:
+        env: A wrapper of gymbridge, of any form.
+        make: Makes the environment that is wrapped, where it cannot be deep-copied.
+        steps: How many steps to take.
+        seed: What both are reset with, and action spaces are seeded with.
+        values: Whether values are compared; False is for environments that do something else
+            whenever they are run. Libraries, dtypes, shapes and structure always are.
+
+    Returns:
+        How many leaves were compared.
+
+    Raises:
+        BridgeMismatchError: Something is not what it has to be; the message says where and what.
+        TypeError: ``env`` is no wrapper of gymbridge, or its environment runs in other processes
+            and ``make`` is missing.
+    """
+    form, settings = form_of(env), _settings(env)
+    source, target = Side(settings.source), Side(settings.target)
+    dtype = None if settings.float_dtype is None else named_dtype(settings.float_dtype)
+    expect = Expectation(target, values=values)
+    observe = Expectation(target, float_dtype=dtype, values=values)
+    receive = Expectation(source, scalars=settings.source.host_scalars)
+    twins = _twins(cast("_Bridge", env), settings, make)
+    seeded: set[str] = set()
+
+    def compare(when: str, found: Step, bare: Step) -> None:
+        differences = list(form.differences(found, bare, expect, observe))
+        if differences:
+            raise BridgeMismatchError(when, differences)
+
+    when = f"reset(seed={seed})"
+    found, bare = twins.wrapped.reset(seed=seed), twins.bare.reset(seed=seed)
+    compare(when, found, bare)
+    for number in range(1, steps + 1):
+        seen, kept = found, copy.deepcopy(bare)
+        if form.is_over(twins.bare, bare):
+            when = f"the reset before step {number}"
+            found, bare = twins.wrapped.reset(), twins.bare.reset()
+        else:
+            when = f"step {number}"
+            sample = _sample(form, twins.bare, seed, seeded)
+            found = twins.wrapped.step(agent_action(target, sample))
+            received = twins.received[-1]
+            wrong = list(receive.differences(received, rounded(sample, target), "action"))
+            if wrong:
+                raise BridgeMismatchError(f"what the environment received in {when}", wrong)
+            bare = twins.bare.step(received)
+        compare(when, found, bare)
+        compare(f"what was returned before {when}, and changed since", seen, kept)
+    for driven in (twins.wrapped, twins.bare):
+        driven.close()
+    return expect.leaves + observe.leaves + receive.leaves
+
+
+def _settings(env: object) -> Settings:
+    return cast("Settings", untyped(untyped(env, "_traffic"), "_settings"))
+
+
+def _twins(env: _Bridge, settings: Settings, make: Callable[[], object] | None) -> _Twins:
+    if make is None and isinstance(untyped(env, "unwrapped"), AsyncVectorEnv):
+        # the copy of a connection would close the original's
+        raise TypeError(
+            "AsyncVectorEnv cannot be deep-copied; pass make=, a function that makes it"
+        )
+    anew = make or (lambda: copy.deepcopy(env.env))
+    inner, bare = anew(), anew()
+    given = cast("Callable[[Settings], dict[str, object]]", untyped(env, "_given"))(settings)
+    wrapped = cast("Callable[..., Driven]", type(env))(inner, **given)
+    return _Twins(wrapped, cast("Driven", bare), _recorded(inner))
+
+
+def _recorded(env: object) -> list[object]:
+    """Let ``env`` keep the actions it is given, as they are when they arrive."""
+    received: list[object] = []
+    step = cast("Driven", env).step
+
+    def record(action: object) -> Step:
+        received.append(copy.deepcopy(action))
+        return step(action)
+
+    cast("_Recording", env).step = record
+    return received
+
+
+class _Recording(Protocol):
+    step: Callable[[object], Step]
+
+
+def _sample(form: Form, env: object, seed: int, seeded: set[str]) -> object:
+    samples: dict[str, object] = {}
+    for name, space in form.action_spaces(env).items():
+        if name not in seeded:
+            _ = space.seed(seed)
+            seeded.add(name)
+        samples[name] = cast("object", space.sample())
+    return form.action(samples)
+
+
+def agent_action(side: Side, sample: object) -> object:
+    """Return a sample of an action space as an agent makes it: arrays for arrays and scalars."""
+
+    def leaf(values: np.generic | np.ndarray) -> object:
+        stored = side.stored(values.dtype)
+        return side.make(np.asarray(values, stored or values.dtype))
+
+    return _mapped(sample, leaf)
+
+
+def rounded(sample: object, side: Side) -> object:
+    """Return a sample with the values that are left of it in a library of narrower dtypes."""
+
+    def leaf(values: np.generic | np.ndarray) -> object:
+        stored = side.stored(values.dtype)
+        there = np.asarray(values).astype(stored or values.dtype).astype(values.dtype)
+        return there[()] if isinstance(values, np.generic) else there
+
+    return _mapped(sample, leaf)
+
+
+def _mapped(sample: object, leaf: Callable[..., object]) -> object:
+    if is_mapping(sample):
+        return {key: _mapped(value, leaf) for key, value in sample.items()}
+    if is_tuple(sample):
+        parts = [_mapped(value, leaf) for value in sample]
+        make = cast("Callable[[Sequence[object]], object]", getattr(type(sample), "_make", tuple))
+        return make(parts)
+    if is_host_array(sample) or isinstance(sample, np.generic):
+        return leaf(sample)
+    return sample

@@ -1,0 +1,181 @@
+"""The forms of environments, as far as a test drives them: what they are given and what returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+
+from gymbridge_runtime.narrowing import is_mapping
+from gymbridge_runtime.single import SingleBridge
+from gymbridge_runtime.testing.expectation import Difference, Expectation
+from gymbridge_runtime.testing.side import numbers_of
+from gymbridge_runtime.vector import VectorBridge
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gymbridge_runtime.types import AnySpace
+    from gymnasium.envs.registration import EnvSpec
+
+__all__ = ["Driven", "Form", "Step", "Wrapped", "form_of"]
+
+Step: TypeAlias = tuple[object, ...]
+"""What `reset` returned (two values) or `step` (five)."""
+
+_RESET = ("obs", "info")
+_STEP = ("obs", "reward", "terminated", "truncated", "info")
+
+
+class Driven(Protocol):
+    """What every form of environment can do, whatever its values are."""
+
+    def reset(self, *, seed: int | None = None) -> Step:
+        """Start an episode."""
+        ...
+
+    def step(self, action: object, /) -> Step:
+        """Take a step."""
+        ...
+
+    def close(self) -> None:
+        """Give up what is held."""
+        ...
+
+
+class Wrapped(Driven, Protocol):
+    """What every wrapper can do besides."""
+
+    @property
+    def unwrapped(self) -> object:
+        """The environment below all wrappers."""
+        ...
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How Gymnasium makes it again."""
+        ...
+
+    def sample_action(self) -> object:
+        """Return a random action."""
+        ...
+
+
+class Form:
+    """Environments whose steps return arrays throughout: vector environments."""
+
+    def action_spaces(self, env: object) -> dict[str, AnySpace]:
+        """Return the spaces to sample from, by the step of a path to the sample."""
+        return {"": cast("_HasSpace", env).action_space}
+
+    def action(self, samples: dict[str, object]) -> object:
+        """Return the action that is made of samples."""
+        return samples[""]
+
+    def is_over(self, env: object, step: Step) -> bool:
+        """Tell whether the environment has to be reset."""
+        del env, step
+        return False
+
+    def differences(
+        self, found: Step, bare: Step, expect: Expectation, observe: Expectation
+    ) -> Iterator[Difference]:
+        """Find where a wrapper returned something else than it has to.
+
+        Args:
+            found: What the wrapper returned.
+            bare: What the environment returned.
+            expect: What infos and the like have to be.
+            observe: What observations have to be.
+        """
+        names = _RESET if len(bare) == len(_RESET) else _STEP
+        if type(found) is not tuple or len(found) != len(bare):
+            yield Difference("the result", f"{len(bare)} values", repr(found))
+            return
+        for name, value, other in zip(names, found, bare, strict=True):
+            if name == "obs":
+                yield from observe.differences(value, other, name)
+            elif name in {"reward", "terminated", "truncated"}:
+                yield from self._scalars(value, other, name, expect)
+            else:
+                yield from expect.differences(value, other, name)
+
+    def _scalars(
+        self, found: object, bare: object, name: str, expect: Expectation
+    ) -> Iterator[Difference]:
+        yield from expect.differences(found, bare, name)
+
+
+class _Single(Form):
+    @override
+    def is_over(self, env: object, step: Step) -> bool:
+        return len(step) == len(_STEP) and (bool(step[2]) or bool(step[3]))
+
+    @override
+    def _scalars(
+        self, found: object, bare: object, name: str, expect: Expectation
+    ) -> Iterator[Difference]:
+        yield from _scalar(found, bare, name, expect)
+
+
+class _Parallel(Form):
+    @override
+    def action_spaces(self, env: object) -> dict[str, AnySpace]:
+        parallel = cast("_HasAgents", env)
+        return {agent: parallel.action_space(agent) for agent in parallel.agents}
+
+    @override
+    def action(self, samples: dict[str, object]) -> object:
+        return samples
+
+    @override
+    def is_over(self, env: object, step: Step) -> bool:
+        return not cast("_HasAgents", env).agents
+
+    @override
+    def _scalars(
+        self, found: object, bare: object, name: str, expect: Expectation
+    ) -> Iterator[Difference]:
+        if not (is_mapping(bare) and is_mapping(found) and list(found) == list(bare)):
+            yield from expect.differences(found, bare, name)
+            return
+        for agent, value in bare.items():
+            yield from _scalar(found[agent], value, f"{name}[{agent!r}]", expect)
+
+
+class _HasSpace(Protocol):
+    action_space: AnySpace
+
+
+class _HasAgents(Protocol):
+    agents: list[str]
+
+    def action_space(self, agent: str) -> AnySpace: ...
+
+
+def _scalar(found: object, bare: object, name: str, expect: Expectation) -> Iterator[Difference]:
+    """Find out whether one number is the Python number that a single environment promises."""
+    kind: Callable[[object], object] = cast(
+        "Callable[[object], object]", float if name.startswith("reward") else bool
+    )
+    numbers = None if isinstance(bare, bool) else numbers_of(bare)
+    if not isinstance(bare, bool) and (numbers is None or numbers.size != 1):
+        yield from expect.differences(found, bare, name)
+        return
+    wanted = kind(bare if numbers is None else numbers.item())
+    expect.leaves += 1
+    if type(found) is not type(wanted) or not expect.alike(found, wanted):
+        yield Difference(name, repr(wanted), repr(found))
+
+
+SINGLE, VECTOR, PARALLEL = _Single(), Form(), _Parallel()
+
+
+def form_of(env: object) -> Form:
+    """Return the form of a wrapper."""
+    if isinstance(env, SingleBridge):
+        return SINGLE
+    if isinstance(env, VectorBridge):
+        return VECTOR
+    if hasattr(env, "possible_agents") or hasattr(env, "agents"):
+        return PARALLEL
+    raise TypeError(f"{env!r} is no wrapper of gymbridge; wrap the environment first")

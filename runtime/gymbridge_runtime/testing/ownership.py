@@ -1,0 +1,161 @@
+"""Who may write where: the meanings of ``copy``, under attack."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.errors import ConversionError, CopyRequiredError
+from gymbridge_runtime.narrowing import is_host_array, is_mapping
+from gymbridge_runtime.testing.base import PairTests, outcome
+from gymbridge_runtime.testing.side import numbers_of
+from gymbridge_runtime.testing.worlds import Echo
+from gymnasium import spaces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.testing.pair import Pair, Sides
+    from gymbridge_runtime.testing.side import Side
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["OwnershipTests"]
+
+_SIZES = (8, 4096, 100_000, 1 << 20)
+"""Bytes: small arrays, and those whose memory libraries would rather not copy."""
+
+
+def _numbers(size: int) -> HostArray:
+    """Return as many bytes of numbers, aligned so that every library would take the memory."""
+    raw = np.zeros(size + 128, np.uint8)
+    start = -raw.ctypes.data % 128
+    numbers = raw[start : start + size].view(np.float32)
+    numbers[...] = np.arange(numbers.size) % 1021 + 1
+    return numbers
+
+
+def _made(side: Side, size: int) -> object:
+    numbers = _numbers(size)
+    return numbers if side.backend.host_arrays else side.make(numbers)
+
+
+def _shares(sides: Sides) -> bool:
+    """Tell whether ``copy=None`` shares memory that both may write into."""
+    source, target = sides.source.backend, sides.target.backend
+    writable = source.mutable and source.writable_views
+    return writable and target.mutable and not target.copies_in
+
+
+class OwnershipTests(PairTests):
+    """A snapshot is one, what never changes is never written into, and no copy is hidden."""
+
+    def test_a_snapshot_holds_when_its_source_is_overwritten(self, pair: Pair) -> None:
+        """At once, at every size: libraries that copy later, or never, lose here."""
+        sides = self.sides(pair)
+        attacked = 0
+        for size in _SIZES:
+            for name, convert in self._snapshots(pair, sides).items():
+                array = _made(sides.source, size)
+                before = sides.source.values(array)
+                result = convert(array)
+                attacked += sides.source.overwrite(array)
+                found = sides.target.values(result)
+                assert found.tobytes() == before.tobytes(), f"{size} bytes, {name}"
+        assert attacked or not sides.source.backend.mutable or _shows_only(sides.source)
+
+    def _snapshots(self, pair: Pair, sides: Sides) -> dict[str, Callable[[object], object]]:
+        ways: dict[str, Callable[[object], object]] = {
+            "copy=True": lambda array: pair.convert(array, copy=True),
+            "an environment that promises nothing": Converter(
+                sides.target.backend, promised_new=False
+            ),
+        }
+        if not _shares(sides):
+            ways["copy=None"] = pair.convert
+        return ways
+
+    def test_what_may_be_shared_is(self, pair: Pair) -> None:
+        """Sharing is by address, and of no size: nothing is copied that need not be."""
+        sides = self.sides(pair)
+        if not _shares(sides):
+            self._skip(f"{pair.source} and {pair.target} share nothing that both may write into")
+        array = _made(sides.source, 4096)
+        result = pair.convert(array)
+        assert sides.target.address(result) == sides.source.address(array)
+        assert sides.source.overwrite(array)
+        assert sides.target.values(result).tobytes() == sides.source.values(array).tobytes()
+
+    def test_what_never_changes_is_never_written_into(self, pair: Pair) -> None:
+        """No result is a way into memory of a library whose arrays do not change, or read-only."""
+        sides = self.sides(pair)
+        backend = sides.source.backend
+        if backend.mutable and backend.writable_views and not backend.host_arrays:
+            self._skip(f"arrays of {backend.title} may change")
+        for copy in (None, True, False):
+            array = _made(sides.source, 4096)
+            if is_host_array(array):
+                array.flags.writeable = False  # as a file that is mapped into memory is
+            before = sides.source.values(array)
+            result = outcome(partial(pair.convert, array, copy=copy))
+            if isinstance(result, ConversionError):
+                assert (type(result), copy) == (CopyRequiredError, False)
+                continue
+            _ = sides.target.overwrite(result)
+            assert sides.source.values(array).tobytes() == before.tobytes(), f"copy={copy}"
+
+    def test_true_always_copies(self, pair: Pair) -> None:
+        """The result has memory of its own, and can be written into where arrays can."""
+        sides = self.sides(pair)
+        for size in _SIZES:
+            array = _made(sides.source, size)
+            result = pair.convert(array, copy=True)
+            assert sides.target.address(result) != sides.source.address(array)
+            if sides.target.backend.writable_views:
+                assert sides.target.is_writable(result) is sides.target.backend.mutable
+        own = sides.target.make(_numbers(64))
+        assert pair.convert(own, copy=True) is not own
+
+    def test_false_shares_or_says_where_it_cannot(self, pair: Pair) -> None:
+        """No copy is made without a word."""
+        sides = self.sides(pair)
+        array = _made(sides.source, 4096)
+        result = outcome(lambda: pair.convert({"a": array}, copy=False))
+        if isinstance(result, ConversionError):
+            assert isinstance(result, CopyRequiredError)
+            assert result.path == "value['a']"
+            assert not _shares(sides), str(result)
+            return
+        assert is_mapping(result)
+        assert sides.target.address(result["a"]) == sides.source.address(array)
+
+    def test_an_environment_and_its_agent_do_not_share_an_action(self, pair: Pair) -> None:
+        """Either may write into its own array afterwards."""
+        sides = self.sides(pair)
+        if "single" not in pair.forms:
+            self._skip(f"{pair.package} has no wrappers for single environments")
+        env = Echo(spaces.Box(-2000, 2000, (1024,), np.float32))
+        action = _made(sides.target, 4096)
+        before = sides.target.values(action)
+        _ = pair.wrap("single", env).step(action)
+        received = numbers_of(env.received)
+        assert received is not None
+        assert received.tobytes() == before.tobytes()
+        if sides.source.overwrite(env.received):
+            assert sides.target.values(action).tobytes() == before.tobytes()
+            _ = pair.wrap("single", env).step(action)
+        _ = sides.target.overwrite(action)
+        received = numbers_of(env.received)
+        assert received is not None
+        assert received.tobytes() == before.tobytes()
+
+    def _skip(self, reason: str) -> None:
+        import pytest
+
+        pytest.skip(reason)
+
+
+def _shows_only(side: Side) -> bool:
+    """Tell whether the memory of a library's arrays is there to be read."""
+    return not side.backend.writable_views

@@ -1,0 +1,51 @@
+"""There and back again: what both libraries hold comes back as it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymbridge_runtime.testing.base import PairTests
+from gymbridge_runtime.testing.expectation import Expectation
+from gymbridge_runtime.testing.leaves import DTYPES, sample
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.testing.pair import Pair
+
+__all__ = ["RoundTripTests"]
+
+
+class RoundTripTests(PairTests):
+    """Converters of both directions undo each other, and change nothing on the way."""
+
+    def test_what_both_libraries_hold_comes_back(self, pair: Pair) -> None:
+        """Every dtype in every copy mode, in a tree of other things."""
+        sides = self.sides(pair)
+        expect = Expectation(sides.source)
+        compared = 0
+        for dtype in DTYPES:
+            for shape in ((), (0,), (2, 3)):
+                values = sample(shape, dtype)
+                if not (sides.source.keeps(values) and sides.target.keeps(values)):
+                    continue
+                tree = {"array": sides.source.make(values), "rest": ("text", None, [True])}
+                for copy in (None, True):
+                    back = pair.convert_back(pair.convert(tree, copy=copy), copy=copy)
+                    wrong = list(expect.differences(back, tree, f"{dtype} of shape {shape}"))
+                    assert not wrong, "; ".join(map(str, wrong))
+                    compared += 1
+        assert compared > 0, f"{pair.source} and {pair.target} have no dtype in common"
+
+    def test_nothing_is_changed_on_the_way(self, pair: Pair) -> None:
+        """A conversion leaves what it is given as it was."""
+        sides = self.sides(pair)
+        values = sample((2, 3), "float32")
+        array = sides.source.make(values)
+        tree: dict[str, object] = {"a": array, "b": [array, "text"]}
+        below = tree["b"]
+        for copy in (None, True):
+            _ = pair.convert(tree, copy=copy)
+            assert list(tree) == ["a", "b"]
+            assert tree["a"] is array
+            assert tree["b"] is below
+            assert sides.source.values(array).tobytes() == np.ascontiguousarray(values).tobytes()

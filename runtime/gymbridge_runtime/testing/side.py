@@ -1,0 +1,140 @@
+"""An array library in a test: how its arrays are made, read and overwritten."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.views import Views
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["Library", "Side", "numbers_of"]
+
+_VIEWS = Views()
+
+
+class Library(Protocol):
+    """How a test makes and reads arrays of one library without the code under test."""
+
+    def make(self, values: HostArray) -> object:
+        """Return a new array of the library with these values."""
+        ...
+
+    def values(self, array: object) -> HostArray:
+        """Return the values of ``array`` in memory of their own."""
+        ...
+
+    def address(self, array: object) -> int:
+        """Return where the memory of ``array`` begins."""
+        ...
+
+
+class _ByItsBackend:
+    """What the backend itself says, for a library that nobody described to the tests."""
+
+    def __init__(self, backend: AnyBackend) -> None:
+        self._backend: AnyBackend = backend
+        self._make: Converter = Converter(backend, copy=True)
+
+    def make(self, values: HostArray) -> object:
+        return self._make(values)
+
+    def values(self, array: object) -> HostArray:
+        return np.array(self._backend.show(array).array)
+
+    def address(self, array: object) -> int:
+        return self._backend.show(array).array.ctypes.data
+
+
+class Side:
+    """One of the two libraries of a pair.
+
+    Args:
+        backend: The library.
+        library: How its arrays are made and read; by default as the backend does.
+    """
+
+    def __init__(self, backend: AnyBackend, library: Library | None = None) -> None:
+        self.backend: AnyBackend = backend
+        self.title: str = backend.title
+        self._library: Library = library or _ByItsBackend(backend)
+        self._convert: Converter = Converter(backend, copy=True)
+
+    def why_unusable(self) -> str:
+        """Return what keeps the library from making arrays on this machine, if anything does."""
+        try:
+            _ = self._convert(np.zeros(1, np.float32))
+        except ConversionError as error:
+            return str(error)
+        return ""
+
+    def make(self, values: HostArray) -> object:
+        """Return a new array of the library with these values."""
+        return self._library.make(values)
+
+    def values(self, array: object) -> HostArray:
+        """Return the values of ``array`` in memory of their own."""
+        return self._library.values(array)
+
+    def address(self, array: object) -> int:
+        """Return where the memory of ``array`` begins."""
+        return self._library.address(array)
+
+    def is_array(self, value: object) -> bool:
+        """Tell whether ``value`` is an array of the library."""
+        return self.backend.is_array(type(value))
+
+    def stored(self, dtype: AnyDType) -> AnyDType | None:
+        """Return the dtype in which the library keeps ``dtype``, or None."""
+        return self.backend.stored_as(dtype)
+
+    def refuses(self, values: HostArray) -> bool:
+        """Tell whether the library has no array like ``values``, and is known to have none.
+
+        Raises:
+            AssertionError: It is said to have one, and could not make it.
+        """
+        try:
+            _ = self._convert(values)
+        except ConversionError as error:
+            if error.__cause__ is None:
+                return True
+            raise AssertionError(
+                f"{self.title} is said to have arrays of {values.dtype} and of shape "
+                + f"{values.shape}, and could not make one: {error}"
+            ) from error
+        return False
+
+    def keeps(self, values: HostArray) -> bool:
+        """Tell whether the library has an array like ``values``, of the same dtype."""
+        return self.stored(values.dtype) == values.dtype and not self.refuses(values)
+
+    def overwrite(self, array: object) -> bool:
+        """Overwrite the memory of ``array`` behind its back; tell whether it can be."""
+        view = self.backend.show(array).array
+        if not (self.backend.mutable and self.backend.writable_views and view.flags.writeable):
+            return False
+        view[...] = np.zeros((), view.dtype) if view.all() else np.ones((), view.dtype)
+        return True
+
+    def is_writable(self, array: object) -> bool:
+        """Tell whether whoever holds ``array`` can write into its memory."""
+        return self.backend.mutable and self.backend.show(array).array.flags.writeable
+
+
+def numbers_of(value: object) -> HostArray | None:
+    """Return the numbers in an array or number of any library; None for everything else."""
+    if isinstance(value, (bool, Enum, str, bytes)):
+        return None
+    if isinstance(value, int):
+        return np.array(value, np.int64) if -(2**63) <= value < 2**63 else None
+    if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
+        return np.array(value)
+    return _VIEWS.of(value)

@@ -1,0 +1,198 @@
+"""Environments that are the same for every array library, and hold what environments hold."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, cast
+
+import gymnasium as gym
+import numpy as np
+from gymbridge_runtime.backend import load
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.narrowing import untyped
+from gymbridge_runtime.testing.side import numbers_of
+from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.types import AnySpace, HostArray, Info
+
+__all__ = ["EPISODE", "Echo", "EchoVector", "World", "WorldVector", "world"]
+
+EPISODE = 5
+"""How many steps an episode of a world has."""
+
+NUMPY = "gymbridge_runtime.backends.numpy:NUMPY"
+
+_MOVE: AnySpace = spaces.Box(-1, 1, (2,), np.float32)
+_POSE: AnySpace = spaces.Dict(
+    pose=spaces.Box(-100, 100, (2,), np.float32), left=spaces.Box(0, EPISODE, (1,), np.int32)
+)
+
+
+def _moved(pose: HostArray, action: object) -> HostArray:
+    numbers = numbers_of(action)
+    return pose if numbers is None else cast("HostArray", np.add(pose, numbers, dtype=np.float32))
+
+
+class _Arrays:
+    """Makes the arrays of a library, and restores itself by the library's name."""
+
+    def __init__(self, library: str) -> None:
+        self._library: str = library
+        self.of: Converter = Converter(load(library), copy=True)
+
+    @override
+    def __reduce__(self) -> tuple[object, ...]:
+        return _Arrays, (self._library,)
+
+
+class World(gym.Env[object, object]):
+    """Goes where it is told to, and tells all kinds of things; its arrays are of one library.
+
+    Args:
+        library: Where the backend of the library is, ``"package.module:NAME"``.
+    """
+
+    def __init__(self, library: str = NUMPY) -> None:
+        self.action_space: AnySpace = _copied(_MOVE)
+        self.observation_space: AnySpace = _copied(_POSE)
+        self._arrays: _Arrays = _Arrays(library)
+        self._pose: HostArray = np.zeros(2, np.float32)
+        self._left: int = EPISODE
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
+        _ = super().reset(seed=seed)
+        self._pose = self.np_random.uniform(-1, 1, 2).astype(np.float32)
+        self._left = EPISODE
+        return self._seen(), self._told()
+
+    @override
+    def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
+        self._pose = _moved(self._pose, action)
+        self._left -= 1
+        return self._seen(), float(self._left), self._left == 0, False, self._told()
+
+    def _seen(self) -> object:
+        return self._arrays.of({"pose": self._pose, "left": np.array([self._left], np.int32)})
+
+    def _told(self) -> Info:
+        return {
+            "array": self._arrays.of(np.full((2, 3), self._left, np.float32)),
+            "below": [{"mask": self._arrays.of(np.array([True, False]))}, "text"],
+            "left": self._left,
+            "mean": 0.5 * self._left,
+            "nothing": None,
+            "odd": bool(self._left % 2),
+            "text": f"{self._left} left",
+        }
+
+
+class WorldVector(gym.vector.VectorEnv[object, object, object]):
+    """The same twice, with final observations in an array of objects, as Gymnasium has them."""
+
+    def __init__(self, library: str = NUMPY) -> None:
+        self.num_envs: int = 2
+        self.single_action_space: AnySpace = _copied(_MOVE)
+        self.single_observation_space: AnySpace = _copied(_POSE)
+        self.action_space: AnySpace = batch_space(_MOVE, 2)
+        self.observation_space: AnySpace = batch_space(_POSE, 2)
+        self.metadata: Info = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
+        self._arrays: _Arrays = _Arrays(library)
+        self._poses: HostArray = np.zeros((2, 2), np.float32)
+        self._left: HostArray = np.full(2, EPISODE, np.int32)
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
+        _ = super().reset(seed=seed)
+        self._poses = self.np_random.uniform(-1, 1, (2, 2)).astype(np.float32)
+        self._left = np.array([EPISODE, EPISODE - 2], np.int32)
+        return self._seen(), {}
+
+    @override
+    def step(self, actions: object) -> tuple[object, object, object, object, Info]:
+        self._poses = _moved(self._poses, actions)
+        self._left = cast("HostArray", np.subtract(self._left, 1, dtype=np.int32))
+        over: HostArray = np.equal(self._left, 0)
+        info: Info = {
+            "left": self._arrays.of(self._left),
+            "_left": self._arrays.of(np.ones(2, np.bool_)),
+        }
+        if np.any(over):
+            final = np.empty(2, object)
+            for place in np.flatnonzero(over):
+                final[place] = self._arrays.of(
+                    {"pose": self._poses[place], "left": self._left[place : place + 1]}
+                )
+            info |= {"final_obs": final, "_final_obs": self._arrays.of(over)}
+            self._left = np.where(over, np.int32(EPISODE), self._left)
+        of = self._arrays.of
+        rewards = of(self._poses[:, 0].copy())
+        return self._seen(), rewards, of(over), of(np.zeros(2, np.bool_)), info
+
+    def _seen(self) -> object:
+        return self._arrays.of({"pose": self._poses, "left": self._left.reshape(2, 1)})
+
+
+class Echo(gym.Env[object, object]):
+    """Keeps the action that it got."""
+
+    def __init__(self, action_space: AnySpace) -> None:
+        self.action_space: AnySpace = action_space
+        self.observation_space: AnySpace = spaces.Box(-1, 1, (2,))
+        self.received: object = None
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
+        return np.zeros(2, np.float32), {}
+
+    @override
+    def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
+        self.received = action
+        return np.zeros(2, np.float32), 1.0, False, False, {}
+
+
+class EchoVector(gym.vector.VectorEnv[object, object, object]):
+    """The same for vectors."""
+
+    def __init__(self, action_space: AnySpace) -> None:
+        self.num_envs: int = 3
+        self.single_action_space: AnySpace = action_space
+        self.action_space: AnySpace = batch_space(action_space, 3)
+        self.single_observation_space: AnySpace = spaces.Box(-1, 1, (2,))
+        self.observation_space: AnySpace = batch_space(self.single_observation_space, 3)
+        self.received: object = None
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
+        return np.zeros((3, 2), np.float32), {}
+
+    @override
+    def step(self, actions: object) -> tuple[object, object, object, object, Info]:
+        self.received = actions
+        flags = np.zeros(3, np.bool_)
+        return np.zeros((3, 2), np.float32), np.ones(3), flags, flags.copy(), {}
+
+
+def _copied(space: AnySpace) -> AnySpace:
+    return copy.deepcopy(space)
+
+
+def world(library: str, form: str) -> object:
+    """Return the environment of a form."""
+    if form == "single":
+        if WORLD not in gym.registry:
+            register = cast("Callable[..., None]", untyped(gym, "register"))
+            register(WORLD, f"{__name__}:World", disable_env_checker=True)
+        return gym.make(WORLD, library=library)
+    if form == "vector":
+        return WorldVector(library)
+    raise ValueError(f"there is no world of the form {form!r}")
+
+
+WORLD = "gymbridge-testing/World-v0"
+"""What Gymnasium calls it, so that a spec of it can be made again."""

@@ -1,0 +1,232 @@
+"""`check_bridge` says what is wrong with a wrapper or its environment, and where."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymbridge_runtime.testing.worlds import World, WorldVector
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from typing_extensions import override
+
+from gymbridge import NumpyToTorch, vector
+from gymbridge.testing import BridgeMismatchError, check_bridge
+from tests.environments.bridges import Value
+from tests.libraries.torch import torch
+from tests.support import run_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def problem(env: object, **options: Value) -> BridgeMismatchError:
+    with pytest.raises(BridgeMismatchError) as caught:
+        check_bridge(env, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(gym.make, "CartPole-v1"),
+        partial(gym.make, "FrozenLake-v1"),
+        partial(gym.make, "Pendulum-v1"),
+        partial(gym.make, "Blackjack-v1"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"copy": True}, {"float_dtype": "float64"}])
+def test_environments_of_gymnasium_pass(
+    make: Callable[[], Value], options: dict[str, Value]
+) -> None:
+    assert check_bridge(NumpyToTorch(make(), **options), steps=60) > 300
+
+
+def test_vector_environments_of_gymnasium_pass() -> None:
+    envs = vector.NumpyToTorch(SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 3))
+    assert check_bridge(envs, steps=60) > 300
+
+
+def test_the_environment_itself_is_left_alone() -> None:
+    bare: Value = gym.make("CartPole-v1")
+    agent = NumpyToTorch(bare)
+    agent.reset(seed=1)
+    before = np.array(bare.unwrapped.state)
+    check_bridge(agent)
+    np.testing.assert_array_equal(bare.unwrapped.state, before)
+
+
+def test_what_cannot_be_copied_is_asked_for() -> None:
+    make = partial(AsyncVectorEnv, [partial(gym.make, "CartPole-v1")] * 2, context="spawn")
+    envs = make()
+    agent = vector.NumpyToTorch(envs)
+    with pytest.raises(TypeError, match=r"^AsyncVectorEnv cannot be deep-copied; pass make="):
+        check_bridge(agent)
+    assert check_bridge(agent, make=make, steps=3) > 10
+    agent.close()
+
+
+def test_an_error_of_the_function_that_makes_it_is_its_own() -> None:
+    def fail() -> object:
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match=r"^mine$"):
+        check_bridge(NumpyToTorch(gym.make("CartPole-v1")), make=fail)
+
+
+@pytest.mark.parametrize("env", [gym.make("CartPole-v1"), WorldVector(), 3])
+def test_what_is_no_wrapper_is_refused(env: object) -> None:
+    with pytest.raises(TypeError, match="is no wrapper of gymbridge; wrap the environment first"):
+        check_bridge(env)
+
+
+# -- wrappers that do something wrong -------------------------------------------------------------
+
+
+class Wrong(NumpyToTorch[Value, Value]):
+    """Spoils one thing of what a step returns."""
+
+    def spoil(self, step: list[Value]) -> None:
+        raise NotImplementedError
+
+    @override
+    def step(self, action: Value) -> Value:
+        step = list(super().step(action))
+        self.spoil(step)
+        return tuple(step)
+
+
+def wrong(spoil: Callable[[list[Value]], None]) -> Wrong:
+    kind = type("Spoilt", (Wrong,), {"spoil": lambda _, step: spoil(step)})
+    made: Wrong = kind(World())
+    return made
+
+
+def replace(place: int, value: object) -> Callable[[list[Value]], None]:
+    def spoil(step: list[Value]) -> None:
+        step[place] = value
+
+    return spoil
+
+
+def in_info(key: str, value: object) -> Callable[[list[Value]], None]:
+    def spoil(step: list[Value]) -> None:
+        step[4] = {**step[4], key: value}
+
+    return spoil
+
+
+def in_obs(change: Callable[[Value], Value]) -> Callable[[list[Value]], None]:
+    def spoil(step: list[Value]) -> None:
+        step[0] = {**step[0], "pose": change(step[0]["pose"])}
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "path", "words"),
+    [
+        (in_obs(lambda pose: pose.numpy()), "obs['pose']", "an array of PyTorch"),
+        (in_obs(lambda pose: pose.double()), "obs['pose']", "float32 of shape (2,)"),
+        (in_obs(lambda pose: pose[None]), "obs['pose']", "float32 of shape (1, 2)"),
+        (in_obs(lambda pose: pose + 1), "obs['pose']", "expected array(["),
+        (replace(0, {}), "obs", "the parts ['pose']['left']"),
+        (replace(0, []), "obs", "a dict"),
+        (replace(1, torch.tensor(4.0)), "reward", "expected 4.0, found tensor(4.)"),
+        (replace(1, 3.0), "reward", "expected 4.0, found 3.0"),
+        (replace(1, 4), "reward", "expected 4.0, found 4"),
+        (replace(2, np.bool_(False)), "terminated", "expected False"),
+        (replace(3, True), "truncated", "expected False, found True"),
+        (in_info("odd", torch.tensor(False)), "info['odd']", "expected False"),
+        (in_info("text", "other"), "info['text']", "expected '4 left', found 'other'"),
+        (in_info("nothing", ()), "info['nothing']", "expected None"),
+        (in_info("left", 4), "info['left']", "an array of PyTorch of int64, found int"),
+        (in_info("left", torch.tensor(4.0)), "info['left']", "int64 of shape ()"),
+        (in_info("below", ({}, "text")), "info['below']", "a list"),
+        (in_info("below", [{"mask": True}, "text"]), "info['below'][0]['mask']", "of bool"),
+        (in_info("new", None), "info", "['new']"),
+    ],
+)
+def test_it_says_where_a_wrapper_returned_something_else(
+    spoil: Callable[[list[Value]], None], path: str, words: str
+) -> None:
+    error = problem(wrong(spoil))
+    assert str(error).startswith("step 1:\n  ")
+    (difference,) = error.differences
+    assert difference.path == path
+    assert words in str(difference)
+
+
+def test_many_differences_are_counted() -> None:
+    numbers = {f"n{place}": 0 for place in range(30)}
+
+    def spoil(step: list[Value]) -> None:
+        step[4] = numbers
+
+    class Many(World):
+        @override
+        def step(self, action: object) -> Value:
+            return *super().step(action)[:4], numbers
+
+    kind = type("Spoilt", (Wrong,), {"spoil": lambda _, step: spoil(step)})
+    error = problem(kind(Many()))
+    assert len(error.differences) == 30
+    assert str(error).endswith("\n  and 10 more")
+
+
+def test_it_says_what_an_environment_received_that_it_should_not_have() -> None:
+    class Deaf(NumpyToTorch[Value, Value]):
+        @override
+        def step(self, action: Value) -> Value:
+            return super().step(action * 0)
+
+    error = problem(Deaf(World()))
+    assert str(error).startswith("what the environment received in step 1:\n  action: expected ")
+
+
+def test_it_notices_observations_that_change_after_they_were_returned() -> None:
+    class Reuses(gym.Wrapper[Value, Value, Value, Value]):
+        """Returns one buffer again and again."""
+
+        buffer: Value = None
+
+        @override
+        def step(self, action: Value) -> Value:
+            obs, *rest = super().step(action)
+            if self.buffer is None:
+                self.buffer = obs["pose"]
+            self.buffer[...] = obs["pose"]
+            return {**obs, "pose": self.buffer}, *rest
+
+    error = problem(NumpyToTorch(Reuses(World())))
+    assert str(error).startswith(
+        "what was returned before step 2, and changed since:\n  obs['pose']"
+    )
+    assert check_bridge(NumpyToTorch(Reuses(World()), copy=True)) > 0
+
+
+def test_values_of_environments_that_are_not_deterministic_can_be_left_out() -> None:
+    class Noise(World):
+        @override
+        def step(self, action: object) -> Value:
+            step: Value = super().step(action)
+            obs, *rest = step
+            return {**obs, "pose": np.random.default_rng().random(2, np.float32)}, *rest
+
+    noise: Value = Noise()
+    assert problem(NumpyToTorch(noise)).differences[0].path == "obs['pose']"
+    assert check_bridge(NumpyToTorch(noise), values=False) > 0
+
+
+def test_it_needs_no_pytest() -> None:
+    code = """
+import sys
+sys.modules["pytest"] = None
+import gymnasium as gym
+from gymbridge import NumpyToTorch
+from gymbridge.testing import check_bridge
+print(check_bridge(NumpyToTorch(gym.make("CartPole-v1"))) > 100)
+"""
+    assert run_python(code) == "True\n"

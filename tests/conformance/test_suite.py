@@ -1,0 +1,276 @@
+"""The suite finds what is wrong with wrappers: each of its tests fails for a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gymbridge_runtime import ConversionError
+from typing_extensions import override
+
+from gymbridge.testing import BridgeSuite, Pair
+from tests.generator.command import GENERATOR, OWN_SPEC, RUNTIME, gymbridge, python
+from tests.libraries.torch import torch
+from tests.support import LIBRARIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.environments.bridges import Value
+
+
+class Suite(BridgeSuite):
+    """Its own tests are not collected here: they are called."""
+
+    __test__ = False
+    libraries = LIBRARIES
+
+
+def pair(source: str, target: str) -> Pair:
+    found = {(each.source, each.target): each for each in BridgeSuite.pairs}
+    return found[source, target]
+
+
+@dataclass(frozen=True)
+class Broken(Pair):
+    """A pair whose converter does something wrong."""
+
+    spoil: Value = field(default=None, hash=False)
+
+    @override
+    def convert(self, value: object, *, copy: bool | None = None) -> object:
+        return self.spoil(super().convert, value, copy)
+
+
+def broken(source: str, target: str, spoil: Callable[..., object]) -> Broken:
+    whole = pair(source, target)
+    return Broken(whole.package, source, target, whole.wrapper, whole.forms, spoil)
+
+
+def mapped(tree: Value, leaf: Callable[[Value], Value]) -> Value:
+    if isinstance(tree, dict):
+        return {key: mapped(value, leaf) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [mapped(value, leaf) for value in tree]
+    return leaf(tree)
+
+
+def doubles(convert: Value, value: Value, copy: Value) -> Value:
+    return mapped(
+        convert(value, copy=copy), lambda leaf: leaf.double() if torch.is_tensor(leaf) else leaf
+    )
+
+
+def flattens(convert: Value, value: Value, copy: Value) -> Value:
+    return mapped(
+        convert(value, copy=copy), lambda leaf: leaf.reshape(-1) if torch.is_tensor(leaf) else leaf
+    )
+
+
+def wraps_around(convert: Value, value: Value, copy: Value) -> Value:
+    try:
+        return convert(value, copy=copy)
+    except ConversionError:
+        return 0
+
+
+def takes_bools_for_arrays(convert: Value, value: Value, copy: Value) -> Value:
+    found = convert(value, copy=copy)
+    return torch.tensor(found) if found is True else found
+
+
+def leaves_numbers(convert: Value, value: Value, copy: Value) -> Value:
+    numbers = isinstance(value, dict) and isinstance(value.get("number"), (int, float))
+    return value if numbers else convert(value, copy=copy)
+
+
+def sorts_keys(convert: Value, value: Value, copy: Value) -> Value:
+    found = convert(value, copy=copy)
+    return dict(sorted(found.items(), key=repr)) if isinstance(found, dict) else found
+
+
+def copies_its_own(convert: Value, value: Value, copy: Value) -> Value:
+    return mapped(
+        convert(value, copy=copy), lambda leaf: leaf.clone() if torch.is_tensor(leaf) else leaf
+    )
+
+
+def ends_cycles(convert: Value, value: Value, copy: Value) -> Value:
+    return None if isinstance(value, dict) and "again" in value else convert(value, copy=copy)
+
+
+def aliases(convert: Value, value: Value, copy: Value) -> Value:
+    return jnp.from_dlpack(value) if isinstance(value, np.ndarray) else convert(value, copy=copy)
+
+
+def always_shares(convert: Value, value: Value, copy: Value) -> Value:
+    del copy
+    return convert(value, copy=None)
+
+
+def always_copies(convert: Value, value: Value, copy: Value) -> Value:
+    del copy
+    return convert(value, copy=True)
+
+
+def writes_through(convert: Value, value: Value, copy: Value) -> Value:
+    is_jax = type(value).__module__.startswith("jax")
+    return torch.utils.dlpack.from_dlpack(value) if is_jax else convert(value, copy=copy)
+
+
+def writes_into_its_source(convert: Value, value: Value, copy: Value) -> Value:
+    found = convert(value, copy=copy)
+    value["a"][...] = 0
+    return found
+
+
+@pytest.mark.parametrize(
+    ("test", "source", "target", "spoil"),
+    [
+        ("arrays_keep_dtype_shape_and_every_bit", "numpy", "torch", doubles),
+        ("arrays_keep_dtype_shape_and_every_bit", "numpy", "torch", flattens),
+        ("integers_that_do_not_fit_are_refused_by_name", "numpy", "jax", wraps_around),
+        ("numbers_keep_their_value", "numpy", "torch", leaves_numbers),
+        ("numbers_keep_their_value", "numpy", "torch", flattens),
+        ("everything_else_stays_as_it_is", "numpy", "torch", takes_bools_for_arrays),
+        ("containers_keep_type_keys_and_order", "numpy", "torch", sorts_keys),
+        ("arrays_of_the_target_are_there_already", "numpy", "torch", copies_its_own),
+        ("a_container_in_itself_is_an_error", "numpy", "torch", ends_cycles),
+        ("a_snapshot_holds_when_its_source_is_overwritten", "numpy", "jax", aliases),
+        ("a_snapshot_holds_when_its_source_is_overwritten", "numpy", "torch", always_shares),
+        ("what_may_be_shared_is", "numpy", "torch", always_copies),
+        ("what_never_changes_is_never_written_into", "jax", "torch", writes_through),
+        ("true_always_copies", "torch", "numpy", always_shares),
+        ("false_shares_or_says_where_it_cannot", "torch", "numpy", always_copies),
+        ("what_both_libraries_hold_comes_back", "numpy", "torch", doubles),
+        ("nothing_is_changed_on_the_way", "numpy", "torch", writes_into_its_source),
+    ],
+)
+def test_each_test_of_conversions_fails_for_what_it_is_about(
+    test: str, source: str, target: str, spoil: Callable[..., object]
+) -> None:
+    run = getattr(Suite(), f"test_{test}")
+    run(pair(source, target))
+    with pytest.raises(AssertionError):
+        run(broken(source, target, spoil))
+
+
+@dataclass(frozen=True)
+class Careless(Pair):
+    """A pair whose wrappers do something wrong with actions, or forget what they were told."""
+
+    change: Value = field(default=None, hash=False)
+
+    @override
+    def wrap(self, form: str, env: Value, **options: object) -> Value:
+        agent: Value = super().wrap(form, env, **options)
+        self.change(agent, env)
+        return agent
+
+
+def careless(change: Callable[[Value, Value], None]) -> Careless:
+    whole = pair("numpy", "torch")
+    return Careless(whole.package, "numpy", "torch", whole.wrapper, whole.forms, change)
+
+
+def passes_actions_on(agent: Value, env: Value) -> None:
+    def step(action: Value) -> Value:
+        return env.step(np.asarray(action.numpy() if torch.is_tensor(action) else action))
+
+    agent.step = step
+
+
+def samples_for_the_environment(agent: Value, env: Value) -> None:
+    agent.sample_action = env.action_space.sample
+
+
+def forgets(agent: Value, env: Value) -> None:
+    del env
+    agent._saved_kwargs = {}
+
+
+@pytest.mark.parametrize(
+    ("test", "change"),
+    [
+        ("actions_arrive_as_the_space_would_have_sampled_them", passes_actions_on),
+        ("sampled_actions_are_the_agents_own_arrays", samples_for_the_environment),
+        ("a_spec_makes_the_wrapper_again", forgets),
+    ],
+)
+def test_each_test_of_wrappers_fails_for_what_it_is_about(
+    test: str, change: Callable[[Value, Value], None]
+) -> None:
+    run = getattr(Suite(), f"test_{test}")
+    run(pair("numpy", "torch"), "single")
+    with pytest.raises(AssertionError):
+        run(careless(change), "single")
+
+
+def test_an_action_that_is_shared_is_found() -> None:
+    run = Suite().test_an_environment_and_its_agent_do_not_share_an_action
+    run(pair("numpy", "torch"))
+    with pytest.raises(AssertionError):
+        run(careless(passes_actions_on))
+
+
+# -- in the hands of a user -----------------------------------------------------------------------
+
+TWO_LINES = """\
+from mine.bridges.testing import BridgeSuite
+class TestBridges(BridgeSuite): ...
+"""
+
+
+@pytest.fixture
+def mine(project: Path) -> Path:
+    (project / "my.toml").write_text(
+        OWN_SPEC + '[matrix]\nbackends = ["strict", "numpy"]\n', encoding="utf-8"
+    )
+    assert gymbridge("generate", cwd=project).returncode == 0
+    (project / "src/mine/__init__.py").touch()
+    (project / "test_bridges.py").write_text(TWO_LINES, encoding="utf-8")
+    return project
+
+
+def run_pytest(folder: Path, *arguments: str) -> str:
+    path = [folder / "src", GENERATOR, RUNTIME]
+    done = python("-m", "pytest", "-q", "-rs", *arguments, cwd=folder, path=path)
+    return done.stdout + done.stderr
+
+
+def test_two_lines_test_the_pairs_of_a_user(mine: Path) -> None:
+    said = run_pytest(mine, "test_bridges.py")
+    assert " passed" in said
+    assert " failed" not in said
+    assert "strict_to_numpy-vector" in run_pytest(mine, "--collect-only", "test_bridges.py")
+
+
+def test_a_wrong_fact_in_a_spec_is_found(mine: Path) -> None:
+    spec = mine / "my.toml"
+    wrong = '[backend.dlpack]\ndtypes = ["float16", "float32"]\n[matrix]'
+    text = spec.read_text(encoding="utf-8").replace("[matrix]", wrong)
+    spec.write_text(text, encoding="utf-8")
+    assert gymbridge("generate", cwd=mine).returncode == 0
+    said = run_pytest(mine, "test_bridges.py", "-k", "test_arrays_keep_dtype")
+    assert " failed" in said
+    assert "array-api-strict is said to have arrays of float16" in said
+
+
+def test_missing_libraries_are_skipped_unless_they_are_required(mine: Path) -> None:
+    (mine / "conftest.py").write_text(
+        "import sys\nsys.modules['array_api_strict'] = None\n", encoding="utf-8"
+    )
+    said = run_pytest(mine, "test_bridges.py")
+    assert " passed" not in said
+    assert " skipped" in said
+    assert "run: pip install 'array-api-strict'" in said
+    (mine / "test_bridges.py").write_text(
+        TWO_LINES.replace("...", "required = ['strict']"), encoding="utf-8"
+    )
+    said = run_pytest(mine, "test_bridges.py")
+    assert "the suite was told that strict has to be there" in said
+    assert " skipped" not in said
