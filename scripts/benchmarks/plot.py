@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from scripts.pictures import INK, STYLE
+
 from .growth import CURVES
 from .pairs import PAIRS
 
@@ -15,30 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from gymbridge_runtime.types import AnyType
     from matplotlib.axes import Axes
-    from matplotlib.typing import RcKeyType
 
     from .growth import Point
     from .results import Result
 
 __all__ = ["plot", "plot_growth"]
 
-INK = "#808080"  # to be read on white and on black
 COLOURS = {"floor": "#9e9e9e", "gymbridge": "#1e88e5", "gymnasium": "#f4811f"}
 LABELS = {"floor": "by hand", "gymbridge": "gymbridge", "gymnasium": "Gymnasium"}
 PAIR_COLOURS = ("#1e88e5", "#f4811f", "#43a047", "#d81b60", "#8e6bd6", "#a1887f")
-STYLE: dict[RcKeyType, AnyType] = {
-    "font.size": 10,
-    "svg.fonttype": "none",
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 BAR = 0.27
 GROWTH_NOTE = (
     "full lines: gymbridge; dotted lines: Gymnasium, which shares the memory of JAX's arrays\n"

@@ -1,0 +1,1 @@
+"""Agents that learn behind a wrapper: `python -m scripts.examples.ppo_torch` runs one."""

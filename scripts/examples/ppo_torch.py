@@ -1,0 +1,161 @@
+"""PPO in PyTorch on sixteen of Gymnasium's CartPoles, which are NumPy.
+
+    python -m scripts.examples.ppo_torch
+
+`train` is an agent as one writes it for tensors: nothing in it knows what the environments are made
+of. `main` has the one line that makes it so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import gymnasium as gym
+import torch
+from torch import Tensor, nn
+from typing_extensions import override
+
+from gymbridge.vector import NumpyToTorch
+from scripts.examples.watch import Watch, options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gymnasium.vector import VectorEnv
+
+ENVIRONMENTS = 16
+GOAL = 475  # Gymnasium calls CartPole solved from here on
+SEED = 1
+
+STRETCH = 128  # steps between two updates
+EPOCHS = 4  # how often an update looks at a stretch
+BATCHES = 4  # steps of gradient descent in an epoch
+LEARNING_RATE = 2e-3  # at first; it falls to 0
+DISCOUNT = 0.98
+TRACE = 0.95  # how far advantages look ahead before they trust the value
+CLIP = 0.2  # how much likelier an update may make an action
+CURIOSITY = 0.005  # how much a policy that has not made up its mind is worth
+STEEPEST = 0.5  # the norm at which gradients are cut off
+
+
+class ActorCritic(nn.Module):
+    """Says how good each action is, and how well things stand."""
+
+    def __init__(self, observation: int, actions: int) -> None:
+        super().__init__()
+        self.actor = perceptron(observation, actions, gain=0.01)
+        self.critic = perceptron(observation, 1, gain=1)
+
+    @override
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the log-probabilities of all actions, and the value."""
+        return self.actor(observations).log_softmax(-1), self.critic(observations).squeeze(-1)
+
+
+def perceptron(inputs: int, outputs: int, gain: float) -> nn.Sequential:
+    """Return a network of two hidden layers whose first answers are as large as ``gain``."""
+    layers = [nn.Linear(inputs, 64), nn.Linear(64, 64), nn.Linear(64, outputs)]
+    for layer, size in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
+        nn.init.orthogonal_(layer.weight, size)
+        nn.init.zeros_(layer.bias)
+    return nn.Sequential(layers[0], nn.Tanh(), layers[1], nn.Tanh(), layers[2])
+
+
+def log_probability(policy: Tensor, actions: Tensor) -> Tensor:
+    """Return what ``policy`` gives for each of ``actions``."""
+    return policy.gather(-1, actions[..., None]).squeeze(-1)
+
+
+class Play(NamedTuple):
+    """What happened in a stretch of play; every tensor is one of steps by environments."""
+
+    observations: Tensor
+    actions: Tensor
+    log_probabilities: Tensor
+    values: Tensor
+    rewards: Tensor
+    terminated: Tensor
+    over: Tensor  # terminated or truncated
+    counts: Tensor  # the step after an end only resets: Gymnasium ignores its action
+
+    @classmethod
+    def of(cls, steps: Sequence[Sequence[Tensor]]) -> Play:
+        """Put the steps of a stretch together."""
+        return cls(*(torch.stack(column) for column in zip(*steps, strict=True)))
+
+    def advantages(self, last_values: Tensor) -> Tensor:
+        """Return how much better each action turned out than the critic had thought."""
+        advantages = torch.zeros_like(self.values)
+        advantage, next_values = torch.zeros_like(last_values), last_values
+        for step in reversed(range(len(self.values))):
+            future = next_values * ~self.terminated[step]
+            surprise = self.rewards[step] + DISCOUNT * future - self.values[step]
+            advantage = surprise + DISCOUNT * TRACE * advantage * ~self.over[step]
+            advantages[step], next_values = advantage, self.values[step]
+        return advantages
+
+
+def train(envs: VectorEnv[Tensor, Tensor, Tensor], network: nn.Module, watch: Watch) -> None:
+    """Improve ``network`` by what it meets with in ``envs``."""
+    optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE, eps=1e-5)
+    observations, _ = envs.reset(seed=SEED)
+    counts = torch.ones(envs.num_envs, dtype=torch.bool)
+    while watch.goes_on:
+        steps: list[tuple[Tensor, ...]] = []
+        for _ in range(STRETCH):
+            before = observations
+            with torch.no_grad():
+                policy, values = network(observations)
+            actions = torch.multinomial(policy.exp(), 1).squeeze(-1)
+            observations, rewards, terminated, truncated, _ = envs.step(actions)
+            over = terminated | truncated
+            chosen = log_probability(policy, actions)
+            steps.append((before, actions, chosen, values, rewards, terminated, over, counts))
+            counts = ~over
+            watch.step(rewards, over)
+        with torch.no_grad():
+            _, last_values = network(observations)
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * watch.left
+        improve(network, optimizer, Play.of(steps), last_values)
+
+
+def improve(
+    network: nn.Module, optimizer: torch.optim.Optimizer, play: Play, last_values: Tensor
+) -> None:
+    """Make likelier what turned out well, though not too much of it at once."""
+    gains = play.advantages(last_values)
+    kept = play.counts
+    returns = (gains + play.values)[kept]
+    observations, actions = play.observations[kept], play.actions[kept]
+    old, gains = play.log_probabilities[kept], gains[kept]
+    for _ in range(EPOCHS):
+        for batch in torch.randperm(len(actions)).chunk(BATCHES):
+            policy, values = network(observations[batch])
+            ratio = (log_probability(policy, actions[batch]) - old[batch]).exp()
+            gain = (gains[batch] - gains[batch].mean()) / (gains[batch].std() + 1e-8)
+            careful = torch.minimum(ratio * gain, ratio.clamp(1 - CLIP, 1 + CLIP) * gain)
+            error = (values - returns[batch]).square()
+            entropy = -(policy.exp() * policy).sum(-1)
+            loss = (error / 4 - careful - CURIOSITY * entropy).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), STEEPEST)
+            optimizer.step()
+
+
+def main(arguments: Sequence[str] | None = None) -> Watch:
+    """Train, and show how it went."""
+    asked = options(__doc__, steps=200_000, quick=40_000, arguments=arguments)
+    torch.manual_seed(SEED)
+    torch.set_num_threads(1)  # the network is too small to share
+    network = ActorCritic(observation=4, actions=2)
+    envs = NumpyToTorch(gym.make_vec("CartPole-v1", ENVIRONMENTS))
+    with Watch("PPO in PyTorch on 16 CartPoles", asked.steps) as watch:
+        train(envs, network, watch)
+    envs.close()
+    watch.report(asked.picture, GOAL)
+    return watch
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""How pictures of figures look: for pages of either colour."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.types import AnyType
+    from matplotlib.typing import RcKeyType
+
+__all__ = ["INK", "STYLE"]
+
+INK = "#808080"  # to be read on white and on black
+STYLE: dict[RcKeyType, AnyType] = {
+    "font.size": 10,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
