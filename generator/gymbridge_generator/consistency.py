@@ -11,7 +11,7 @@ from gymbridge_generator.expressions import free_names
 from gymbridge_generator.problems import KeyPath
 
 if TYPE_CHECKING:
-    from gymbridge_generator.model import Backend, Matrix
+    from gymbridge_generator.model import Backend, Dlpack, Matrix
 
 __all__ = ["check_backends", "check_matrix", "check_output"]
 
@@ -23,7 +23,8 @@ def check_backends(own: Mapping[int, Backend], inherited: Mapping[str, Backend])
     before = list(inherited.values())
     for place, backend in own.items():
         path = ("backend", place)
-        yield from (((*path, key), what) for key, what in _check_alone(backend))
+        for key, what in _check_alone(backend):
+            yield (*path, *key.split(".")), what
         prefix = naming.part(backend)
         for other in before:
             if backend.name == other.name:
@@ -53,7 +54,19 @@ def _check_alone(backend: Backend) -> Iterator[tuple[str, str]]:
         yield "dlpack", "stands beside runtime, which knows all that; give one of the two"
     if backend.annotation and not backend.typed:
         yield "annotation", "stands beside typed = false, where signatures need none; leave it out"
+    if backend.dlpack:
+        yield from _check_dlpack(backend.dlpack, backend.module)
     yield from _check_names(backend)
+
+
+def _check_dlpack(dlpack: Dlpack, module: str) -> Iterator[tuple[str, str]]:
+    functions = ("start", "importer", "reinterpret", "device_parse", "device_within", "device_copy")
+    facts: dict[str, str] = dlpack.model_dump(include={*functions}, exclude_none=True)
+    for key, path in facts.items():
+        if not path.startswith(f"{module}."):
+            yield f"dlpack.{key}", f"{path!r} is not in {module!r}; begin with the module"
+    if (dlpack.device_within is None) != (dlpack.device_copy is None):
+        yield "dlpack", "has one of device_within and device_copy; give both, or none"
 
 
 def _check_names(backend: Backend) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ Export: TypeAlias = Literal[
 
 BackendName: TypeAlias = Annotated[str, AfterValidator(words.backend_name)]
 Dotted: TypeAlias = Annotated[str, AfterValidator(words.dotted_name)]
+Name: TypeAlias = Annotated[str, AfterValidator(words.export_name)]
 Type: TypeAlias = Annotated[str, AfterValidator(expressions.type_expression)]
 
 
@@ -50,14 +51,27 @@ class _Table(BaseModel):
 class Dlpack(_Table):
     """What the generic backend has to know about a library, where it is not as usual."""
 
+    start: Dotted | None = None
+    """The function to call once before arrays are made."""
     importer: Dotted | None = None
     """The function that imports, `<module>.from_dlpack` by default."""
     importer_takes: Literal["object", "capsule"] | None = None
     """Whether the importer wants an array or the capsule of one."""
     import_version: DlpackVersion | None = None
     """The newest DLPack that the importer understands."""
+    asynchronous: bool | None = None
+    """Whether the importer returns before it has read the memory; it is given copies of its own
+    then."""
+    prepare: Annotated[tuple[Name, ...], Field(strict=False)] | None = None
+    """Methods of an array that are called, one on what the other returned, before it is exported:
+    ["detach"]."""
+    export_version: DlpackVersion | None = None
+    """The newest DLPack to ask its arrays for."""
     export_keywords: Annotated[tuple[ExportKeyword, ...], Field(strict=False)] | None = None
-    """The keywords that `__dlpack__` of its arrays takes."""
+    """The keywords that `__dlpack__` of its arrays takes; by default its signature is read."""
+    not_exported: Annotated[tuple[Name, ...], Field(strict=False)] | None = None
+    """Words in the text of dtypes whose arrays must not be asked to export themselves:
+    ["string"]."""
     strides: Literal["any", "permuted", "row-major"] | None = None
     """Which layouts the importer takes."""
     negative_strides: bool | None = None
@@ -65,16 +79,24 @@ class Dlpack(_Table):
     alignment: Annotated[int, Field(ge=1, le=4096)] | None = None
     """To how many bytes memory has to be aligned."""
     zero_d: bool | None = None
-    """Whether there are arrays without dimensions."""
+    """Whether there are arrays without dimensions; if not, they get one of length 1."""
     max_ndim: Annotated[int, Field(ge=1, le=64)] | None = None
     """The most dimensions an array can have."""
-    dtypes: (
-        Annotated[
-            tuple[Annotated[str, AfterValidator(words.export_name)], ...], Field(strict=False)
-        ]
-        | None
-    ) = None
+    dtypes: Annotated[tuple[Name, ...], Field(strict=False)] | None = None
     """The dtypes it has, by the names of NumPy and ml_dtypes."""
+    reinterpret: Dotted | None = None
+    """The function that gives memory another dtype of the same size, for the dtypes of ml_dtypes;
+    by default arrays have a method `view`."""
+    device_read: Name | None = None
+    """The attribute of an array that says where it is, `device` by default."""
+    device_move: Name | None = None
+    """The method of an array that returns it on another device, `to_device` by default."""
+    device_parse: Dotted | None = None
+    """The function that turns text into a device; by default the method takes text."""
+    device_within: Dotted | None = None
+    """The context manager that takes a device, where there is no method; with `device_copy`."""
+    device_copy: Dotted | None = None
+    """The function that copies an array to the device of `device_within`."""
 
 
 class Backend(_Table):

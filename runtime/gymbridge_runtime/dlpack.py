@@ -38,9 +38,16 @@ class Exporter:
         producer: The array of another library.
         keywords: The keywords that its ``__dlpack__`` takes; by default they are read off its
             signature, and none are passed where it has no signature.
+        newest: The newest version to ask it for; by default whatever the importer asks for.
     """
 
-    def __init__(self, producer: Producer, keywords: frozenset[str] | None = None) -> None:
+    def __init__(
+        self,
+        producer: Producer,
+        keywords: frozenset[str] | None = None,
+        newest: tuple[int, int] | None = None,
+    ) -> None:
+        self._newest: tuple[int, int] | None = newest
         self._producer: Producer = producer
         self._keywords: frozenset[str] = (
             _keywords_of(type(producer)) if keywords is None else keywords
@@ -58,6 +65,8 @@ class Exporter:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> CapsuleType:
+        if max_version is not None and self._newest is not None:
+            max_version = min(max_version, self._newest)
         asked = {
             "stream": stream,
             "max_version": max_version,
@@ -86,9 +95,13 @@ def _keywords_of(kind: type[Producer]) -> frozenset[str]:
     return frozenset(parameters)
 
 
-def host_view(producer: Producer, keywords: frozenset[str] | None = None) -> HostView:
+def host_view(
+    producer: Producer,
+    keywords: frozenset[str] | None = None,
+    newest: tuple[int, int] | None = None,
+) -> HostView:
     """Return a NumPy view of what ``producer`` exports; read-only where it may not be written."""
-    exporter = Exporter(producer, keywords)
+    exporter = Exporter(producer, keywords, newest)
     if is_host_memory(exporter):
         return HostView(np.from_dlpack(exporter), owned=False)
     return HostView(np.from_dlpack(exporter, device="cpu"), owned=False, copied=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, SupportsInt, TypeAlias, cast
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnyDType",
+    "dtype_name",
     "extended_dtype",
     "first_misfit",
+    "is_extended_name",
     "is_floating",
     "is_integer",
     "is_number",
     "named_dtype",
+    "spelled_dtype",
+    "words_of",
 ]
 
 AnyDType: TypeAlias = np.dtype[Any]  # pyright: ignore[reportExplicitAny] a dtype of anything
@@ -48,9 +53,51 @@ def named_dtype(name: object) -> AnyDType:
     """Return the dtype of ``"float32"``, ``"torch.bfloat16"``, ``np.float32`` and their like."""
     if isinstance(name, str):
         name = name.rpartition(".")[2]
-        if name.startswith(_EXTENDED):
+        if is_extended_name(name):
             return extended_dtype(name)
     return np.dtype(cast("npt.DTypeLike", name))
+
+
+_ORDINARY = frozenset(
+    (
+        *("bool", "complex64", "complex128"),
+        *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64"),
+    )
+)
+
+_PYTHON = (bool, int, float, complex)
+
+
+def is_extended_name(name: str) -> bool:
+    """Tell whether ``name`` is of a dtype that NumPy has from `ml_dtypes` only."""
+    return name.startswith(_EXTENDED)
+
+
+def dtype_name(dtype: object) -> str | None:
+    """Return the name in the text of any library's dtype, or None where there is none in it.
+
+    ``tf.float32`` says ``<dtype: 'float32'>``, Warp's is a class, and most say ``paddle.float32``.
+    """
+    words = reversed(words_of(dtype))
+    return next((word for word in words if word in _ORDINARY or is_extended_name(word)), None)
+
+
+def words_of(dtype: object) -> list[str]:
+    """Return the words in the text of any library's dtype."""
+    return cast("list[str]", re.findall(r"\w+", str(dtype)))
+
+
+def spelled_dtype(dtype: object) -> AnyDType:
+    """Return the dtype that any library's object for one stands for, or a name, or NumPy's own."""
+    name: object = dtype if _is_known_to_numpy(dtype) else dtype_name(dtype)
+    if name is None:
+        raise TypeError(f"{dtype!r} names no dtype; name it as text, 'float32' for example")
+    return named_dtype(name)
+
+
+def _is_known_to_numpy(dtype: object) -> bool:
+    return isinstance(dtype, (str, np.dtype)) or any(dtype is kind for kind in _PYTHON)
 
 
 def _is_extended(dtype: AnyDType) -> bool:

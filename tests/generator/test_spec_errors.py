@@ -102,6 +102,23 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
             "dlpack.max_ndim = 4.0",
             "my.toml:9: backend[0].dlpack.max_ndim: 4.0 is of the wrong kind; use a whole number",
         ),
+        (
+            'distribution = "mine"',
+            'dlpack.start = "other.init"',
+            "my.toml:9: backend[0].dlpack.start: 'other.init' is not in 'mine'; begin with the "
+            "module",
+        ),
+        (
+            'distribution = "mine"',
+            'dlpack.device_within = "mine.device"',
+            "my.toml:9: backend[0].dlpack: has one of device_within and device_copy; give both, or "
+            "none",
+        ),
+        (
+            'distribution = "mine"',
+            'dlpack.prepare = ["a.b"]',
+            "my.toml:9: backend[0].dlpack.prepare[0]: 'a.b' is not a Python name",
+        ),
         # values
         (
             "spec_version = 1",
@@ -253,7 +270,7 @@ def test_errors_of_a_backend(old: str, new: str, message: str) -> None:
     assert errors(changed(old, new)) == [message]
 
 
-KNOWN = "(known: cupy, jax, mine, mlx, numpy, torch)"
+KNOWN = "(known: cupy, dpnp, jax, mine, mlx, numpy, paddle, pyarrow, tensorflow, torch, warp)"
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+import sys
+from typing import TYPE_CHECKING
 
+import pytest
+from gymbridge_runtime import known
+
+from tests.runtime.fake_library import FakeArray, fake_library
 from tests.support import require
+
+if TYPE_CHECKING:
+    import types
 
 
 @pytest.fixture
@@ -15,3 +23,13 @@ def nothing_compiled() -> None:
 
     SMALL_ARRAYS._compiled.clear()
     SMALL_ARRAYS._seen.clear()
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """A library that keeps what it is given, and imports it with NumPy."""
+    module = fake_library()
+    monkeypatch.setitem(sys.modules, "fake_library", module)
+    monkeypatch.setattr(FakeArray, "__module__", "fake_library")
+    monkeypatch.setattr(known, "_REGISTERED", dict(known._REGISTERED))
+    return module

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-import sys
-import types
-from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from gymbridge_runtime import ConversionError, CopyRequiredError, known
-from gymbridge_runtime.backends.dlpack import DlpackBackend
+from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dlpack import Exporter, LegacyExporter, host_view
 from gymbridge_runtime.known import load
 
 from tests.libraries.torch import torch
+from tests.runtime.fake_library import FakeArray, described, memory_given
 from tests.support import LIBRARIES, PAIRS, Array, Host, Pair
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Callable
 
 HOST = (1, 0)
@@ -207,58 +205,6 @@ class TestProducers:
         assert np.from_dlpack(Exporter(exporter)).ctypes.data == values.ctypes.data
 
 
-class FakeArray:
-    """An array of a library of which only its description is known."""
-
-    def __init__(self, memory: Host) -> None:
-        self.memory = memory
-
-    def __dlpack__(self, **keywords: Array) -> object:
-        return self.memory.__dlpack__(**keywords)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return HOST
-
-
-@pytest.fixture
-def library(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
-    """A library that keeps what it is given, and imports it with NumPy."""
-    module = types.ModuleType("fake_library")
-    module.__spec__ = ModuleSpec("fake_library", None)
-    given: list[object] = []
-
-    def from_dlpack(producer: Array) -> FakeArray:
-        given.append(producer)
-        return FakeArray(producer if isinstance(producer, np.ndarray) else np.empty(0))
-
-    module.__dict__.update(Array=FakeArray, from_dlpack=from_dlpack, given=given, not_a_type=3)
-    module.__dict__["deep"] = types.SimpleNamespace(take=from_dlpack)
-    monkeypatch.setitem(sys.modules, "fake_library", module)
-    monkeypatch.setattr(FakeArray, "__module__", "fake_library")
-    monkeypatch.setattr(known, "_REGISTERED", dict(known._REGISTERED))
-    return module
-
-
-def described(**facts: Array) -> DlpackBackend:
-    return DlpackBackend(
-        **{
-            "name": "fake",
-            "title": "Fake",
-            "reference": "fake_library:FAKE",
-            "module": "fake_library",
-            "array": "fake_library.Array",
-            **facts,
-        }
-    )
-
-
-def memory_given(backend: DlpackBackend, value: object, **options: Array) -> Host:
-    """Convert, and return the memory that the library was given."""
-    result = Converter(backend, **options)(value)
-    assert isinstance(result, FakeArray)
-    return result.memory
-
-
 LAYOUTS: dict[str, Callable[[], Host]] = {
     "row-major": lambda: np.arange(24.0).reshape(2, 3, 4),
     "permuted": lambda: np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1),
@@ -272,7 +218,7 @@ TAKEN = {
 }
 
 
-@pytest.mark.usefixtures("library")
+@pytest.mark.usefixtures("fake")
 class TestALibraryThatIsOnlyDescribed:
     @pytest.mark.parametrize("layout", LAYOUTS)
     @pytest.mark.parametrize("strides", TAKEN)
@@ -346,14 +292,18 @@ class TestALibraryThatIsOnlyDescribed:
     def test_may_have_no_arrays_without_dimensions_or_with_many(self) -> None:
         backend = described(zero_d=False, max_ndim=4)
         assert memory_given(backend, np.ones((1, 1, 1, 1))).ndim == 4
-        for value, ndim in ((np.ones(()), 0), (3, 0), (np.ones((1,) * 5), 5)):
-            with pytest.raises(ConversionError) as caught:
-                Converter(backend)({"a": value})
-            assert caught.value.problem == (
-                f"Fake has arrays of 1 to 4 dimensions, this one has {ndim}"
-            )
-            assert caught.value.advice == "reshape it first"
-            assert caught.value.__cause__ is None
+        number = np.full((), 2.5)
+        alone = memory_given(backend, number)
+        assert (alone.shape, alone.tolist()) == ((1,), [2.5])
+        assert alone.ctypes.data == number.ctypes.data
+        for value in (3, np.int64(3)):
+            made = memory_given(backend, value)
+            assert (made.shape, made.dtype.name, made.tolist()) == ((1,), "int64", [3])
+        with pytest.raises(ConversionError) as caught:
+            Converter(backend)({"a": np.ones((1,) * 5)})
+        assert caught.value.problem == "Fake has arrays of at most 4 dimensions, this one has 5"
+        assert caught.value.advice == "reshape it first"
+        assert caught.value.__cause__ is None
 
     def test_may_lack_dtypes(self) -> None:
         backend = described(dtypes=("float32",))
@@ -362,14 +312,14 @@ class TestALibraryThatIsOnlyDescribed:
             Converter(backend)([np.ones(2)])
         assert memory_given(backend, np.ones(2), float_dtype="float32").dtype == np.float32
 
-    def test_may_import_elsewhere(self, library: types.ModuleType) -> None:
+    def test_may_import_elsewhere(self, fake: types.ModuleType) -> None:
         memory_given(described(importer="fake_library.deep.take"), np.ones(2))
-        assert len(library.given) == 1
+        assert len(fake.given) == 1
 
-    def test_may_take_capsules_of_the_old_kind_only(self, library: types.ModuleType) -> None:
+    def test_may_take_capsules_of_the_old_kind_only(self, fake: types.ModuleType) -> None:
         for takes, version in (("object", "legacy"), ("capsule", "legacy"), ("capsule", "1.0")):
             Converter(described(importer_takes=takes, import_version=version))(np.ones(2))
-            given = library.given.pop()
+            given = fake.given.pop()
             if takes == "object":
                 assert isinstance(given, LegacyExporter)
             else:
@@ -389,11 +339,11 @@ class TestALibraryThatIsOnlyDescribed:
         assert np.asarray(Converter(NUMPY)(FakeArray(np.ones(2)))).tolist() == [1, 1]
         assert asked == [{}]
 
-    def test_says_of_a_failure_what_the_library_said(self, library: types.ModuleType) -> None:
+    def test_says_of_a_failure_what_the_library_said(self, fake: types.ModuleType) -> None:
         def fail(_: object) -> object:
             raise OverflowError("too much")
 
-        library.__dict__["from_dlpack"] = fail
+        fake.__dict__["from_dlpack"] = fail
         with pytest.raises(ConversionError, match="Fake could not make the array: too much") as it:
             Converter(described())({"a": np.ones(2)})
         assert isinstance(it.value.__cause__, OverflowError)
@@ -423,9 +373,9 @@ class TestALibraryThatIsOnlyDescribed:
             shared = library.address(result[0]) == own.memory.ctypes.data
             assert shared is library.shares
 
-    def test_is_pickled_by_its_name(self, library: types.ModuleType) -> None:
+    def test_is_pickled_by_its_name(self, fake: types.ModuleType) -> None:
         backend = described()
-        library.__dict__["FAKE"] = backend
+        fake.__dict__["FAKE"] = backend
         assert pickle.loads(pickle.dumps(backend)) is backend
         assert repr(backend) == "<backend fake>"
 

@@ -9,7 +9,7 @@ import array_api_compat
 import numpy as np
 from gymbridge_runtime.backend import Backend, HostView
 from gymbridge_runtime.dlpack import Producer, host_view, is_host_memory
-from gymbridge_runtime.dtypes import AnyDType, named_dtype
+from gymbridge_runtime.dtypes import AnyDType, spelled_dtype
 from gymbridge_runtime.known import backend_named, register
 from gymbridge_runtime.memory import aligned_copy
 from gymbridge_runtime.namespaces import Namespace, module_name_to_namespace, namespace_name
@@ -123,7 +123,7 @@ class NamespaceBackend(Backend[object, object]):
 
     @override
     def dtype(self, name: object) -> AnyDType:
-        return named_dtype(name if _is_named(name) else str(name))
+        return spelled_dtype(name)
 
     @override
     def parse_device(self, device: object) -> object:
@@ -148,11 +148,6 @@ class NamespaceBackend(Backend[object, object]):
     @override
     def __reduce__(self) -> tuple[object, ...]:
         return NamespaceBackend.of, (self.name,)
-
-
-def _is_named(dtype: object) -> bool:
-    """Tell whether NumPy reads ``dtype``; what else a library has for one is read by its text."""
-    return isinstance(dtype, (str, type, np.dtype))
 
 
 def _standard(namespace: object) -> _Standard:

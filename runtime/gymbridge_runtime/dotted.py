@@ -1,0 +1,16 @@
+"""What a dotted path within a library names, found when it is needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+__all__ = ["dotted"]
+
+
+def dotted(path: str, module: str) -> object:
+    """Return what ``path`` names, which begins with ``module``."""
+    found: object = import_module(module)
+    for name in path.removeprefix(module).split(".")[1:]:
+        found = cast("object", getattr(found, name))
+    return found

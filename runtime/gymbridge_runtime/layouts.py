@@ -1,0 +1,41 @@
+"""Which layouts of memory an importer takes; what it would misread or refuse is copied first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gymbridge_runtime.memory import is_aligned
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["Layouts"]
+
+
+class Layouts(NamedTuple):
+    """What an importer says of strides and alignment."""
+
+    strides: Literal["any", "permuted", "row-major"] = "any"
+    negative: bool = False
+    """Whether strides may be negative."""
+    alignment: int = 1
+    """To how many bytes memory has to be aligned."""
+
+    def accepts(self, view: HostArray) -> bool:
+        """Tell whether ``view`` can be handed over as it is."""
+        # DLPack counts strides in numbers
+        if any(stride % view.itemsize for stride in view.strides):
+            return False
+        if not self.negative and any(stride < 0 for stride in view.strides):
+            return False
+        if self.strides == "row-major" and not view.flags.c_contiguous:
+            return False
+        if self.strides == "permuted" and not _is_permuted(view):
+            return False
+        return is_aligned(view, self.alignment)
+
+
+def _is_permuted(view: HostArray) -> bool:
+    """Tell whether ``view`` is dense memory with its axes in any order."""
+    order = sorted(range(view.ndim), key=lambda axis: view.strides[axis], reverse=True)
+    return view.transpose(order).flags.c_contiguous

@@ -1,0 +1,346 @@
+"""What a spec entry may say of a library: each fact changes what the library is given or asked."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import ml_dtypes
+import numpy as np
+import pytest
+from gymbridge_runtime import ConversionError, CopyRequiredError
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+from typing_extensions import override
+
+from tests.runtime.fake_library import FakeArray, described, memory_given
+
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Iterator
+
+    from tests.support import Array, Host
+
+NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
+
+
+def seen(array: object) -> Host:
+    """Return the NumPy array that an array of the library becomes."""
+    view: Array = Converter(NUMPY)(array)
+    assert isinstance(view, np.ndarray)
+    return view
+
+
+class Derived(FakeArray):
+    """An array that has to be made an ordinary one first, twice."""
+
+    def __init__(self, memory: Host, calls: list[str]) -> None:
+        super().__init__(memory)
+        self.calls = calls
+
+    def detach(self) -> Derived:
+        self.calls.append("detach")
+        return Derived(self.memory + 1, self.calls)
+
+    def resolve(self) -> FakeArray:
+        self.calls.append("resolve")
+        return FakeArray(self.memory * 2)
+
+    @override
+    def __dlpack__(self, **keywords: Array) -> object:
+        raise BufferError("detach it first")
+
+
+class Typed(FakeArray):
+    """An array that says its dtype as its library does, and cannot export all of them."""
+
+    def __init__(self, memory: Host, dtype: object) -> None:
+        super().__init__(memory)
+        self.dtype = dtype
+
+    def view(self, dtype: str) -> Typed:
+        kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
+        return Typed(self.memory.view(kind), dtype)
+
+    @override
+    def __dlpack__(self, **keywords: Array) -> object:
+        assert self.memory.dtype != ml_dtypes.bfloat16, "NumPy does not take it"
+        assert self.dtype != "<dtype: 'string'>", "the process would have ended"
+        return super().__dlpack__(**keywords)
+
+
+@pytest.mark.usefixtures("fake")
+class TestExports:
+    def test_arrays_are_made_ordinary_by_their_own_methods(self) -> None:
+        described(prepare=("detach", "resolve"))
+        calls: list[str] = []
+        source = np.arange(3.0)
+        assert seen(Derived(source, calls)).tolist() == [2, 4, 6]
+        assert calls == ["detach", "resolve"]
+
+    def test_without_that_what_the_library_says_is_the_error(self) -> None:
+        described()
+        with pytest.raises(ConversionError, match="detach it first"):
+            seen(Derived(np.ones(2), []))
+
+    @pytest.mark.parametrize(
+        ("newest", "asked"), [("legacy", (0, 8)), ("1.0", (1, 0)), ("1.3", (1, 0))]
+    )
+    def test_no_newer_version_is_asked_for_than_the_library_speaks(
+        self, monkeypatch: pytest.MonkeyPatch, newest: str, asked: tuple[int, int]
+    ) -> None:
+        versions: list[object] = []
+
+        def export(self: FakeArray, *, max_version: object = None) -> object:
+            versions.append(max_version)
+            return self.memory.__dlpack__()
+
+        monkeypatch.setattr(FakeArray, "__dlpack__", export)
+        described(export_version=newest)
+        assert seen(FakeArray(np.ones(2))).tolist() == [1, 1]
+        assert versions == [asked]
+
+    def test_what_would_end_the_process_is_not_asked_to_export(self) -> None:
+        described(not_exported=("string", "resource"))
+        with pytest.raises(ConversionError) as caught:
+            seen([Typed(np.ones(2), "<dtype: 'string'>")])
+        assert caught.value.path == "value[0]"
+        assert caught.value.problem == "Fake does not export arrays of <dtype: 'string'>"
+        assert seen(Typed(np.ones(2), "<dtype: 'float64'>")).tolist() == [1, 1]
+
+
+HALVES = np.array([[1.5, -2.25], [0.0, 3e38]], ml_dtypes.bfloat16)
+
+
+class TestNumbersThatNumpyDoesNotTakeFromDlpack:
+    @pytest.fixture(autouse=True)
+    def take_views(self, fake: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+        def take(memory: Host) -> Typed:
+            assert memory.dtype != ml_dtypes.bfloat16, "NumPy does not export it"
+            return Typed(memory, memory.dtype.name)
+
+        fake.__dict__.update(from_dlpack=take, int16="int16", uint8="uint8", bfloat16="bfloat16")
+        monkeypatch.setattr(Typed, "__module__", "fake_library")
+
+    @pytest.mark.parametrize("reinterpret", [None, "fake_library.bitcast"])
+    @pytest.mark.parametrize(
+        "values", [HALVES, HALVES[0], HALVES[1:, 1].reshape(()), HALVES[:0]], ids=repr
+    )
+    def test_travel_as_their_bits(
+        self, fake: types.ModuleType, reinterpret: str | None, values: Host
+    ) -> None:
+        casts: list[str] = []
+
+        def bitcast(array: Typed, dtype: str) -> Typed:
+            casts.append(dtype)
+            return array.view(dtype)
+
+        fake.__dict__["bitcast"] = bitcast
+        backend = described(dtypes=("float32", "bfloat16"), reinterpret=reinterpret)
+        array = Converter(backend)(values)
+        assert isinstance(array, Typed)
+        assert array.dtype == "bfloat16"
+        assert array.memory.tobytes() == values.tobytes()
+        back = seen(array)
+        assert back.dtype == ml_dtypes.bfloat16
+        assert back.shape == values.shape
+        assert back.tobytes() == values.tobytes()
+        assert casts == ([] if reinterpret is None else ["bfloat16", "int16"])
+
+    def test_are_shared_as_all_others(self) -> None:
+        backend = described(dtypes=("bfloat16",))
+        values = HALVES.copy()
+        array = Converter(backend)(values)
+        assert isinstance(array, Typed)
+        assert seen(array).ctypes.data == values.ctypes.data == array.memory.ctypes.data
+
+    def test_are_refused_by_a_library_that_lacks_them(self) -> None:
+        with pytest.raises(ConversionError, match="Fake has no dtype for bfloat16"):
+            Converter(described())(HALVES)
+
+
+class TestImports:
+    def test_the_library_is_started_once_and_before_its_first_array(
+        self, fake: types.ModuleType
+    ) -> None:
+        order: list[str] = []
+
+        def take(memory: Host) -> FakeArray:
+            order.append("import")
+            return FakeArray(memory)
+
+        fake.__dict__.update(start=lambda: order.append("start"), from_dlpack=take)
+        backend = described(start="fake_library.start")
+        assert order == []
+        Converter(backend)([np.ones(2), np.ones(2)])
+        assert order == ["start", "import", "import"]
+
+    @pytest.mark.usefixtures("fake")
+    def test_memory_that_is_read_later_is_never_that_of_others(self) -> None:
+        backend = described(asynchronous=True)
+        source = np.ones(2)
+        for options in ({}, {"copy": True}, {"promised_new": False}):
+            memory = memory_given(backend, source, **options)
+            assert not np.shares_memory(memory, source)
+        with pytest.raises(CopyRequiredError, match="Fake copies whatever it imports"):
+            Converter(backend, copy=False)(source)
+
+    @pytest.mark.usefixtures("fake")
+    def test_strides_between_numbers_are_copied(self) -> None:
+        records = np.zeros(4, np.dtype([("number", "f4"), ("rest", "u2")]))
+        source = records["number"]
+        source[...] = range(4)
+        memory = memory_given(described(), source)
+        assert memory.strides == (4,)
+        assert memory.tolist() == [0, 1, 2, 3]
+
+
+class Named:
+    """A dtype that only its text describes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @override
+    def __str__(self) -> str:
+        return self.text
+
+
+DTYPES = {
+    "text": "float32",
+    "NumPy's scalar": np.float32,
+    "NumPy's own": np.dtype("f4"),
+    "a class": type("float32", (), {"__module__": "fake_library"}),
+    "with its library": Named("fake_library.float32"),
+    "in brackets": Named("<dtype: 'float32'>"),
+}
+
+
+@pytest.mark.usefixtures("fake")
+class TestDtypes:
+    @pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES)
+    def test_are_read_from_whatever_stands_for_them(self, dtype: object) -> None:
+        memory = memory_given(described(), np.ones(2), float_dtype=dtype)
+        assert memory.dtype == np.float32
+
+    def test_of_python_keep_their_meaning(self) -> None:
+        halves = np.ones(2, np.float16)
+        assert memory_given(described(), halves, float_dtype=float).dtype == np.float64
+
+    def test_that_name_nothing_are_an_error(self) -> None:
+        with pytest.raises(TypeError, match="names no dtype; name it as text, 'float32' for"):
+            Converter(described(), float_dtype=Named("half a float"))
+
+
+class Place:
+    """A device of the library, which has no hash and equals nothing else."""
+
+    def __init__(self, name: str) -> None:
+        if name not in {"host:0", "far:0", "far:1"}:
+            raise RuntimeError(f"there is no {name}")
+        self.name = name
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and other.name == self.name
+
+    @override
+    def __hash__(self) -> int:
+        raise TypeError("unhashable, as Warp's are")
+
+    @override
+    def __repr__(self) -> str:
+        return f"fake_library.Place('{self.name}')"
+
+
+class Placed(FakeArray):
+    """An array that is somewhere."""
+
+    def __init__(self, memory: Host, place: Place | None = None) -> None:
+        super().__init__(memory)
+        self.place = place or Place("host:0")
+
+    def to(self, place: str | Place) -> Placed:
+        return Placed(self.memory.copy(), place if isinstance(place, Place) else Place(place))
+
+
+@pytest.fixture
+def devices(fake: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """The library, with devices."""
+    entered: list[Place] = []
+
+    @contextmanager
+    def within(place: str | Place) -> Iterator[None]:
+        name = place.name if isinstance(place, Place) else place.lower().lstrip("/")
+        entered.append(Place(name if name != "gone:0" else "host:0"))
+        yield
+        entered.pop()
+
+    def copy(array: Placed) -> Placed:
+        return array.to(entered[-1])
+
+    monkeypatch.setattr(Placed, "__module__", "fake_library")
+    fake.__dict__.update(from_dlpack=Placed, Place=Place, within=within, copy=copy)
+    return fake
+
+
+WAYS: dict[str, dict[str, str]] = {
+    "a method that takes text": {"device_move": "to"},
+    "a function for text": {"device_move": "to", "device_parse": "fake_library.Place"},
+    "a context": {"device_within": "fake_library.within", "device_copy": "fake_library.copy"},
+}
+
+
+@pytest.mark.usefixtures("devices")
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+class TestDevices:
+    def test_are_where_arrays_go(self, way: dict[str, str]) -> None:
+        backend = described(device_read="place", **way)
+        for device in ("far:1", Place("far:1")):
+            for value in (np.ones(2), 3, Placed(np.ones(2))):
+                array = Converter(backend, device=device)(value)
+                assert isinstance(array, Placed)
+                assert array.place == Place("far:1")
+
+    def test_are_recorded_as_text_that_is_read_again(self, way: dict[str, str]) -> None:
+        backend = described(device_read="place", **way)
+        place = backend.parse_device("far:0")
+        assert place == Place("far:0")
+        text = backend.device_text(place)
+        assert text == "far:0"
+        assert backend.parse_device(text) == place
+        assert backend.parse_device(None) is None
+        assert backend.device_text(None) is None
+
+    def test_that_arrays_are_on_already_are_not_gone_to(self, way: dict[str, str]) -> None:
+        backend = described(device_read="place", **way)
+        there = Placed(np.ones(2), Place("far:0"))
+        assert Converter(backend, device="far:0")(there) is there
+        assert Converter(backend)(there) is there
+        with pytest.raises(CopyRequiredError, match="would have to be copied to fake"):
+            Converter(backend, device="far:1", copy=False)(there)
+
+    def test_elsewhere_are_a_copy_of_the_host(self, way: dict[str, str]) -> None:
+        backend = described(device_read="place", **way)
+        assert backend.leaves_host(Place("far:0"))
+        assert not backend.leaves_host(Place("host:0"))
+        assert not backend.leaves_host(None)
+        source = np.ones(2)
+        with pytest.raises(CopyRequiredError, match="Fake copies whatever it imports"):
+            Converter(backend, device="far:0", copy=False)(source)
+        shared = Converter(backend, device="host:0", copy=False)(source)
+        assert isinstance(shared, Placed)
+        assert shared.memory is source
+
+    def test_that_are_not_there_are_an_error(self, way: dict[str, str]) -> None:
+        backend = described(device_read="place", **way)
+        with pytest.raises(ValueError, match="Fake has no device 'no:7': there is no no:7"):
+            Converter(backend, device="no:7")
+
+
+def test_a_library_that_stays_where_it_is_is_found_out(devices: types.ModuleType) -> None:
+    assert devices.__name__ == "fake_library"
+    backend = described(device_read="place", **WAYS["a context"])
+    with pytest.raises(ValueError, match="Fake leaves arrays that should go to 'gone:0' on 'host:"):
+        Converter(backend, device="gone:0")
+    assert Converter(backend, device="/HOST:0").device == Place("host:0")
