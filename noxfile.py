@@ -50,6 +50,14 @@ def types(session: nox.Session) -> None:
 
 
 @nox.session
+@nox.parametrize("library", ["dpnp", "paddle", "pyarrow", "tensorflow", "warp"])
+def catalogue(session: nox.Session, library: str) -> None:
+    """Test a library that is known, and not in the default matrix, against the real thing."""
+    install(session, "test")
+    session.run("python", "scripts/check_catalogue.py", library)
+
+
+@nox.session
 def package(session: nox.Session) -> None:
     """Build the distributions and use the wheel in an environment of its own."""
     session.run("python", "scripts/check_wheel.py")

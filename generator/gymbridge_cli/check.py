@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from typing_extensions import override
 
 from gymbridge_cli.command import Command
-from gymbridge_cli.options import declare_out, declare_spec
+from gymbridge_cli.options import declare_backends, declare_out, declare_spec
 
 if TYPE_CHECKING:
     import argparse
@@ -24,15 +24,17 @@ class Check(Command):
 
     spec: Path | None
     out: Path | None
+    backends: tuple[str, ...]
 
     @override
     @classmethod
     def declare(cls, parser: argparse.ArgumentParser) -> None:
         declare_spec(parser)
         declare_out(parser)
+        declare_backends(parser)
 
     @override
     def run(self) -> int:
         from gymbridge_generator.commands import check
 
-        return check(self.spec, self.out)
+        return check(self.spec, self.out, self.backends)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from typing_extensions import override
 
 from gymbridge_cli.command import Command
-from gymbridge_cli.options import declare_out, declare_spec
+from gymbridge_cli.options import declare_backends, declare_out, declare_spec
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +24,7 @@ class Generate(Command):
 
     spec: Path | None
     out: Path | None
+    backends: tuple[str, ...]
     force: bool
 
     @override
@@ -31,6 +32,7 @@ class Generate(Command):
     def declare(cls, parser: argparse.ArgumentParser) -> None:
         declare_spec(parser)
         declare_out(parser)
+        declare_backends(parser)
         _ = parser.add_argument(
             "--force", action="store_true", help="give up what was edited by hand"
         )
@@ -39,4 +41,4 @@ class Generate(Command):
     def run(self) -> int:
         from gymbridge_generator.commands import generate
 
-        return generate(self.spec, self.out, force=self.force)
+        return generate(self.spec, self.out, self.backends, force=self.force)

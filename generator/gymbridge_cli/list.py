@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from typing_extensions import override
 
 from gymbridge_cli.command import Command
-from gymbridge_cli.options import declare_spec
+from gymbridge_cli.options import declare_backends, declare_spec
 
 if TYPE_CHECKING:
     import argparse
@@ -23,14 +23,16 @@ class List(Command):
     text: ClassVar[str] = "show the wrappers of a spec"
 
     spec: Path | None
+    backends: tuple[str, ...]
 
     @override
     @classmethod
     def declare(cls, parser: argparse.ArgumentParser) -> None:
         declare_spec(parser)
+        declare_backends(parser)
 
     @override
     def run(self) -> int:
         from gymbridge_generator.commands import list_wrappers
 
-        return list_wrappers(self.spec)
+        return list_wrappers(self.spec, self.backends)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["declare_out", "declare_spec"]
+__all__ = ["declare_backends", "declare_out", "declare_spec"]
 
 
 def declare_spec(parser: argparse.ArgumentParser) -> None:
@@ -23,3 +23,18 @@ def declare_out(parser: argparse.ArgumentParser) -> None:
     _ = parser.add_argument(
         "--out", type=Path, metavar="DIR", help="the package that wrappers go in"
     )
+
+
+def declare_backends(parser: argparse.ArgumentParser) -> None:
+    """Add ``--backends``."""
+    _ = parser.add_argument(
+        "--backends",
+        type=_names,
+        default=(),
+        metavar="NAME,NAME",
+        help="the libraries to pair, of all that the spec knows (default: those of its matrix)",
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

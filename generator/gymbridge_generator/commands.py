@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from gymbridge_generator.errors import SettingsError
 from gymbridge_generator.listing import print_listing
 from gymbridge_generator.load import Selection, load
+from gymbridge_generator.model import Package
 from gymbridge_generator.output import Difference, compare, write
 from gymbridge_generator.plan import plan
 from gymbridge_generator.render import render
@@ -27,19 +28,31 @@ class _Work:
 
     spec: Path
     out: Path | None
+    backends: tuple[str, ...]
+    """The libraries to choose from, instead of those of the spec's matrix."""
     options: str
     """The options that a command to mend something needs as well."""
 
     @classmethod
-    def of(cls, spec: Path | None, out: Path | None) -> _Work:
-        given = [("--spec", spec), ("--out", out)]
-        options = "".join(f" {key} {shlex.quote(str(path))}" for key, path in given if path)
+    def of(cls, spec: Path | None, out: Path | None, backends: tuple[str, ...]) -> _Work:
+        given = [("--spec", spec), ("--out", out), ("--backends", ",".join(backends))]
+        options = "".join(f" {key} {shlex.quote(str(value))}" for key, value in given if value)
         configured = settings(Path.cwd())
         shipped = Path(str(shipped_spec()))
-        return cls(spec or configured.spec or shipped, out or configured.out, options)
+        return cls(
+            spec or configured.spec or shipped,
+            out or configured.out,
+            backends or configured.backends,
+            options,
+        )
 
     def selection(self) -> Selection:
-        return load(_nearby(self.spec))
+        found = load(_nearby(self.spec), self.backends)
+        if not (self.backends and self.is_shipped()):
+            return found
+        # a package of the user's: what gymbridge passes on besides its wrappers, it has already
+        spec = found.spec.model_copy(update={"package": Package()})
+        return replace(found, spec=spec)
 
     def is_shipped(self) -> bool:
         return self.spec.resolve() == Path(str(shipped_spec())).resolve()
@@ -49,9 +62,11 @@ class _Work:
         return render(plan(self.selection()), templates(), name)
 
 
-def generate(spec: Path | None, out: Path | None, *, force: bool) -> int:
+def generate(
+    spec: Path | None, out: Path | None, backends: tuple[str, ...] = (), *, force: bool
+) -> int:
     """Write what is missing or out of date, and remove what is stale."""
-    work = _Work.of(spec, out)
+    work = _Work.of(spec, out, backends)
     if work.out is None:
         raise SettingsError("where do the wrappers go? Add --out, or `out` to [tool.gymbridge]")
     files = work.files()
@@ -63,9 +78,9 @@ def generate(spec: Path | None, out: Path | None, *, force: bool) -> int:
     return 0
 
 
-def check(spec: Path | None, out: Path | None) -> int:
+def check(spec: Path | None, out: Path | None, backends: tuple[str, ...] = ()) -> int:
     """Print how the wrappers differ from the spec; return 1 if they do."""
-    work = _Work.of(spec, out)
+    work = _Work.of(spec, out, backends)
     folder = work.out
     if folder is None and work.is_shipped():
         folder = _installed()
@@ -83,9 +98,9 @@ def check(spec: Path | None, out: Path | None) -> int:
     return 1
 
 
-def list_wrappers(spec: Path | None) -> int:
+def list_wrappers(spec: Path | None, backends: tuple[str, ...] = ()) -> int:
     """Print the wrappers of a spec."""
-    print_listing(_Work.of(spec, None).selection())
+    print_listing(_Work.of(spec, None, backends).selection())
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -17,7 +18,7 @@ from gymbridge_generator.resources import published_names
 from gymbridge_generator.toml import is_array, is_table, parse_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 __all__ = ["Selection", "load", "parse"]
@@ -33,8 +34,12 @@ class Selection:
     pairs: tuple[tuple[Backend, Backend], ...]
 
 
-def load(path: Path) -> Selection:
+def load(path: Path, backends: Sequence[str] = ()) -> Selection:
     """Read the spec at ``path``.
+
+    Args:
+        path: Where it is.
+        backends: The names of the libraries to choose from instead of those of its matrix.
 
     Raises:
         GeneratorError: There is no such file, or no text in it.
@@ -45,13 +50,19 @@ def load(path: Path) -> Selection:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
         raise GeneratorError(f"{path}: {reason}; name a spec with --spec") from None
-    return parse(text, str(path))
+    return parse(text, str(path), backends)
 
 
-def parse(text: str, file: str) -> Selection:
+def parse(text: str, file: str, backends: Sequence[str] = ()) -> Selection:
     """Check the text of a spec, and find the pairs it asks for.
 
+    Args:
+        text: The spec.
+        file: How errors name it.
+        backends: The names of the libraries to choose from instead of those of its matrix.
+
     Raises:
+        GeneratorError: The spec does not know one of ``backends``, or they are too few.
         SpecError: Something is wrong with it; everything that is, at once.
     """
     data = parse_toml(text, file)
@@ -68,8 +79,11 @@ def parse(text: str, file: str) -> Selection:
     if matrix:
         findings += consistency.check_matrix(matrix, {*every, *_named(data.get("backend"))})
     if spec and not findings:
-        chosen = {*mine, *others.chosen}
-        pairs = tuple(_pairs(spec.matrix, every, chosen, {*mine} if extended else {*every}))
+        if backends:
+            pairs = tuple(_chosen_pairs(spec.matrix, every, backends))
+        else:
+            chosen = {*mine, *others.chosen}
+            pairs = tuple(_pairs(spec.matrix, every, chosen, {*mine} if extended else {*every}))
         findings += consistency.check_output(pairs)
         if not findings:
             return Selection(spec, pairs)
@@ -103,6 +117,26 @@ def _pairs(
     every_pair = ((a, b) for a in chosen for b in chosen if a != b and {a, b} & own)
     for a, b in every_pair if matrix.pairs == "all" else sorted(matrix.pairs):
         yield every[a], every[b]
+
+
+def _chosen_pairs(
+    matrix: Matrix, every: Mapping[str, Backend], backends: Sequence[str]
+) -> Iterator[tuple[Backend, Backend]]:
+    """Return the pairs of ``backends`` that a matrix does not leave out."""
+    for name in backends:
+        if name not in every:
+            raise GeneratorError(f"no backend {name!r} (known: {', '.join(sorted(every))})")
+    pairs = [
+        (every[a], every[b])
+        for a, b in permutations(sorted({*backends}), 2)
+        if matrix.pairs == "all" or (a, b) in matrix.pairs
+    ]
+    if not pairs:
+        raise GeneratorError(
+            f"{', '.join(backends)} make no pair; name two backends, between which the spec has "
+            + "wrappers"
+        )
+    yield from pairs
 
 
 def _items(array: object) -> list[object]:

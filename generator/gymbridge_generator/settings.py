@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from gymbridge_generator.errors import Problem, SettingsError, SpecError
 from gymbridge_generator.locate import line_of
-from gymbridge_generator.toml import is_table, parse_toml
+from gymbridge_generator.toml import is_array, is_table, parse_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["Settings", "root_of", "settings"]
 
-_KEYS = ("out", "spec")
+_KEYS = {"backends": "names, in an array", "out": "a path, in quotes", "spec": "a path, in quotes"}
+"""What the table may have, and what of."""
 _FILE = "pyproject.toml"
 
 
@@ -25,6 +26,7 @@ class Settings:
 
     spec: Path | None = None
     out: Path | None = None
+    backends: tuple[str, ...] = ()
 
 
 def root_of(folder: Path) -> Path | None:
@@ -59,7 +61,8 @@ def settings(folder: Path) -> Settings:
     ]
     if problems:
         raise SettingsError("\n".join(problems))
-    return Settings(**{key: root / str(value) for key, value in table.items()})
+    paths = {key: root / str(table[key]) for key in ("spec", "out") if key in table}
+    return Settings(**paths, backends=_names(table.get("backends")))
 
 
 def _wrong(key: str, value: object) -> str:
@@ -67,9 +70,16 @@ def _wrong(key: str, value: object) -> str:
         near = get_close_matches(key, _KEYS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(_KEYS)}"
         return f"unknown key; {hint}"
-    if isinstance(value, str):
+    if (key == "backends" and _names(value)) or (key != "backends" and isinstance(value, str)):
         return ""
-    return f"{value!r} is of the wrong kind; use a path, in quotes"
+    return f"{value!r} is of the wrong kind; use {_KEYS[key]}"
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """Return the texts in an array of nothing else."""
+    items = value if is_array(value) else []
+    names = tuple(item for item in items if isinstance(item, str))
+    return names if len(names) == len(items) else ()
 
 
 def _problem(file: Path, text: str, path: tuple[str, ...], what: str) -> str:

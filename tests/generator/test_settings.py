@@ -38,7 +38,18 @@ def test_the_nearest_file_holds(project: Path) -> None:
         ),
         (
             "[tool.gymbridge]\ncolour = 1\n",
-            ["2: tool.gymbridge.colour: unknown key; allowed are out, spec"],
+            ["2: tool.gymbridge.colour: unknown key; allowed are backends, out, spec"],
+        ),
+        (
+            '[tool.gymbridge]\nbackends = "warp"\n',
+            ["2: tool.gymbridge.backends: 'warp' is of the wrong kind; use names, in an array"],
+        ),
+        (
+            '[tool.gymbridge]\nbackends = ["warp", 1]\n',
+            [
+                "2: tool.gymbridge.backends: ['warp', 1] is of the wrong kind; use names, in an "
+                "array"
+            ],
         ),
         ("tool.gymbridge = 1\n", ["1: tool.gymbridge: is of the wrong kind; use a table"]),
     ],

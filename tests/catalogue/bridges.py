@@ -1,0 +1,37 @@
+"""A generated package of one library of the catalogue, as tests use it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support import Array, Library
+
+__all__ = ["Bridges"]
+
+
+class Bridges(NamedTuple):
+    """What was generated for a library and its partners."""
+
+    folder: Path
+    """What to import it from."""
+    package: str
+
+    def convert(self, source: Library, target: Library, value: object, **options: object) -> Array:
+        """Call the converter from ``source`` to ``target``."""
+        name = f"{source.name}_to_{target.name}"
+        module = import_module(f"{self.package}.{name}")
+        return getattr(module, name)(value, **options)
+
+    def wrapper(self, source: Library, target: Library, form: str = "") -> Array:
+        """Return the class for environments of ``source`` that ``target`` uses."""
+        package = import_module(f"{self.package}.{form}".rstrip("."))
+        return getattr(package, f"{source.name.capitalize()}To{target.name.capitalize()}")
+
+    def backend(self, library: Library) -> Array:
+        """Return the generated backend."""
+        module = import_module(f"{self.package}.backends.{library.name}")
+        return getattr(module, library.name.upper())
