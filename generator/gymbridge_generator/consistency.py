@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gymbridge_generator import naming, words
 from gymbridge_generator.expressions import free_names
 from gymbridge_generator.problems import KeyPath
+from gymbridge_generator.quoting import spell
 
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend, Dlpack, Matrix
@@ -138,7 +139,8 @@ def check_matrix(matrix: Matrix, known: Iterable[str]) -> Findings:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    return f"no backend {name!r} (known: {', '.join(known)})"
+    # a name that is known may be wrong itself, and hold anything
+    return f"no backend {name!r} (known: {', '.join(spell([name]) for name in known)})"
 
 
 def check_output(pairs: Sequence[tuple[Backend, Backend]]) -> Findings:

@@ -36,11 +36,12 @@ class GeneratorError(Exception):
 class SpecError(GeneratorError):
     """A spec with everything that is wrong in it."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[Problem], *, more: int = 0) -> None:
         self.problems: list[Problem] = sorted(problems, key=lambda p: (p.file, p.line))
-        count = len(self.problems)
+        count = len(self.problems) + more
         head = "1 error" if count == 1 else f"{count} errors"
-        super().__init__("\n".join([f"{head} in the spec", *map(str, self.problems)]))
+        tail = [f"and {more} more"] if more else []
+        super().__init__("\n".join([f"{head} in the spec", *map(str, self.problems), *tail]))
 
 
 class SettingsError(GeneratorError):

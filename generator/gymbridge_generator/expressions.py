@@ -10,6 +10,8 @@ import ast
 import builtins
 from typing import Literal
 
+from gymbridge_generator.quoting import quoted
+
 __all__ = ["free_names", "import_statement", "type_expression"]
 
 _LONGEST = 200
@@ -37,7 +39,7 @@ def type_expression(text: str) -> str:
         if "(" not in spelled:  # a tuple, or one type where another is expected
             return spelled
     raise ValueError(
-        f"{text!r} is not a type expression; use names, dots, subscripts and |, "
+        f"{quoted(text)} is not a type expression; use names, dots, subscripts and |, "
         + "as in torch.Tensor | list[int]"
     )
 
@@ -81,6 +83,6 @@ def import_statement(text: str) -> str:
             return ast.unparse(statement)
         case _:
             raise ValueError(
-                f"{text!r} is not the import of one name; write it as in "
+                f"{quoted(text)} is not the import of one name; write it as in "
                 + "import numpy as np, or from jax import Array"
             )

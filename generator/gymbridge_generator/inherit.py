@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from gymbridge_generator.errors import Problem, SpecError
-from gymbridge_generator.locate import line_of
 from gymbridge_generator.model import Spec
-from gymbridge_generator.problems import explain, spell
+from gymbridge_generator.problems import explain, located
 from gymbridge_generator.resources import published_spec
 from gymbridge_generator.toml import parse_toml
 
@@ -59,7 +57,4 @@ def _published(text: str, file: str) -> Spec:
     try:
         return Spec.model_validate(data)
     except ValidationError as error:
-        raise SpecError(
-            Problem(file, line_of(text, path), spell(path), what)
-            for path, what in explain(error, Spec)
-        ) from None
+        raise located(explain(error, Spec), text, file) from None

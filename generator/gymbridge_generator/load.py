@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from gymbridge_generator import consistency
-from gymbridge_generator.errors import GeneratorError, Problem, SpecError
+from gymbridge_generator.errors import GeneratorError
 from gymbridge_generator.inherit import inherited
-from gymbridge_generator.locate import line_of
-from gymbridge_generator.model import Backend, Matrix, Spec
-from gymbridge_generator.problems import KeyPath, explain, spell
+from gymbridge_generator.model import MOST_BACKENDS, Backend, Matrix, Spec
+from gymbridge_generator.problems import KeyPath, explain, located
+from gymbridge_generator.quoting import quoted
+from gymbridge_generator.reading import read_text
 from gymbridge_generator.resources import published_names
 from gymbridge_generator.toml import is_array, is_table, parse_toml
 
@@ -42,14 +43,13 @@ def load(path: Path, backends: Sequence[str] = ()) -> Selection:
         backends: The names of the libraries to choose from instead of those of its matrix.
 
     Raises:
-        GeneratorError: There is no such file, or no text in it.
+        GeneratorError: There is no such file, or no text in it that can be read.
         SpecError: Something is wrong with it; everything that is, at once.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
-        raise GeneratorError(f"{path}: {reason}; name a spec with --spec") from None
+        text = read_text(path)
+    except GeneratorError as error:
+        raise GeneratorError(f"{error}; name a spec with --spec") from None
     return parse(text, str(path), backends)
 
 
@@ -68,7 +68,7 @@ def parse(text: str, file: str, backends: Sequence[str] = ()) -> Selection:
     data = parse_toml(text, file)
     spec, findings = _validated(data)
     # what is well-formed is held against the rest, even if something else is not
-    own = dict(_well_formed(Backend, data.get("backend")))
+    own = dict(_well_formed(Backend, _items(data.get("backend"))[:MOST_BACKENDS]))
     matrix = dict(_well_formed(Matrix, [data.get("matrix", {})])).get(0)
     extended = [name for name in _items(data.get("extends")) if isinstance(name, str)]
     others = inherited(extended)
@@ -87,9 +87,7 @@ def parse(text: str, file: str, backends: Sequence[str] = ()) -> Selection:
         findings += consistency.check_output(pairs)
         if not findings:
             return Selection(spec, pairs)
-    raise SpecError(
-        Problem(file, line_of(text, path), spell(path), what) for path, what in findings
-    )
+    raise located(findings, text, file)
 
 
 def _validated(data: object) -> tuple[Spec | None, list[tuple[KeyPath, str]]]:
@@ -105,7 +103,7 @@ def _check_extended(names: list[str]) -> Iterator[tuple[KeyPath, str]]:
         if name not in known:
             yield (
                 ("extends", place),
-                f"no spec {name!r} is installed (known: {', '.join(known)})",
+                f"no spec {quoted(name)} is installed (known: {', '.join(known)})",
             )
 
 
@@ -154,7 +152,7 @@ def _well_formed(model: type[_ModelT], tables: object) -> Iterator[tuple[int, _M
 
 def _named(backends: object) -> Iterator[str]:
     """Return the names of libraries, of those that are wrong elsewhere too."""
-    for backend in _items(backends):
+    for backend in _items(backends)[:MOST_BACKENDS]:
         name = backend.get("name") if is_table(backend) else None
         if isinstance(name, str):
             yield name

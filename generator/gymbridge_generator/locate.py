@@ -1,12 +1,14 @@
 """On which line of a TOML file a key is.
 
-`tomllib` keeps no positions, so ever longer beginnings of the file are parsed until the key is
-there. Quadratic, exact for all of TOML, and done only to report an error.
+`tomllib` keeps no positions, so beginnings of the file are parsed: the line is the last one of the
+shortest beginning that has the key. It is exact for all of TOML, and done only to report an error.
 """
 
 from __future__ import annotations
 
 import tomllib
+from bisect import bisect_left
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gymbridge_generator.toml import is_array, is_table
@@ -14,32 +16,62 @@ from gymbridge_generator.toml import is_array, is_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["line_of"]
+__all__ = ["Lines", "line_of"]
 
 _CLOSERS = ("", "]", "]]", '"""', "'''")
 """What makes a beginning whole that stops inside an array or a long text."""
+_PATIENCE = 1 << 21
+"""How many characters are parsed for one file; a key not found by then is said to be at its end."""
+
+
+class Lines:
+    """The lines of one file; what was parsed to find one key helps to find the next."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: list[str] = text.split("\n")  # what else may end a line ends none of TOML's
+        self._parsed: dict[int, object] = {}
+        self._patience: int = _PATIENCE
+
+    def line_of(self, path: Sequence[str | int]) -> int:
+        """Return the line on which ``path`` begins, or the nearest of its parents that is there."""
+        numbers = range(1, len(self._lines) + 1)
+        depth = self._depth(numbers[-1], path)
+        # a key that is there stays there, and so do its parents
+        first = bisect_left(numbers, depth, key=lambda number: self._depth(number, path))
+        return self._whole(numbers[first])[0] if depth else 1
+
+    def _depth(self, number: int, path: Sequence[str | int]) -> int:
+        return _depth(self._whole(number)[1], path)
+
+    def _whole(self, number: int) -> tuple[int, object]:
+        """Return the first line from ``number`` on up to which there is TOML, and what it says."""
+        while self._patience > 0 or number in self._parsed:
+            if number not in self._parsed:
+                self._parsed[number] = self._parse(number)
+            if self._parsed[number] is not None:
+                return number, self._parsed[number]
+            if number == len(self._lines):
+                return number, None
+            number += 1
+        return len(self._lines), None
+
+    def _parse(self, number: int) -> object:
+        """Return what the lines up to ``number`` say, or None where they are no TOML."""
+        text = "\n".join([*self._lines[:number], ""])  # a closer must not end up in a comment
+        for closer in _CLOSERS:
+            self._patience -= len(text)
+            with suppress(ValueError, RecursionError):
+                return tomllib.loads(text + closer)
+        return None
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:
     """Return the line on which ``path`` begins, or the nearest of its parents that is there."""
-    lines = text.splitlines(keepends=True)
-    best, depth = 1, 0
-    for number in range(1, len(lines) + 1):
-        beginning = "".join(lines[:number])
-        reached = max(_depth(beginning + closer, path) for closer in _CLOSERS)
-        if reached > depth:
-            best, depth = number, reached
-        if depth == len(path):
-            break
-    return best
+    return Lines(text).line_of(path)
 
 
-def _depth(text: str, path: Sequence[str | int]) -> int:
-    """Return how much of ``path`` there is in ``text``: nothing if that is not TOML."""
-    try:
-        node: object = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return 0
+def _depth(node: object, path: Sequence[str | int]) -> int:
+    """Return how much of ``path`` there is in ``node``."""
     for depth, key in enumerate(path):
         if is_table(node) and isinstance(key, str) and key in node:
             node = node[key]

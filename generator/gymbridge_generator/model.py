@@ -11,7 +11,18 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 
 from gymbridge_generator import expressions, words
 
-__all__ = ["Backend", "Dlpack", "Export", "Form", "Matrix", "Package", "ReadOnly", "Spec", "Views"]
+__all__ = [
+    "MOST_BACKENDS",
+    "Backend",
+    "Dlpack",
+    "Export",
+    "Form",
+    "Matrix",
+    "Package",
+    "ReadOnly",
+    "Spec",
+    "Views",
+]
 
 Form: TypeAlias = Literal["single", "vector"]
 ReadOnly: TypeAlias = Literal["ignored", "kept", "refused"]
@@ -21,6 +32,9 @@ ExportKeyword: TypeAlias = Literal["stream", "max_version", "dl_device", "copy"]
 Export: TypeAlias = Literal[
     "BackendNotInstalledError", "ConversionError", "CopyRequiredError", "__version__"
 ]
+
+MOST_BACKENDS = 64
+"""How many libraries a spec may have: files grow with the square, and a few lines ask for many."""
 
 BackendName: TypeAlias = Annotated[str, AfterValidator(words.backend_name)]
 Dotted: TypeAlias = Annotated[str, AfterValidator(words.dotted_name)]
@@ -33,11 +47,11 @@ def _kind_of_pairs(value: object) -> str:
 
 
 # TOML has arrays and no tuples: they are taken here, though the model is strict
-Names: TypeAlias = Annotated[tuple[BackendName, ...], Field(strict=False)]
+Names: TypeAlias = Annotated[tuple[BackendName, ...], Field(strict=False, max_length=128)]
 PairNames: TypeAlias = Annotated[tuple[BackendName, BackendName], Field(strict=False)]
 Pairs: TypeAlias = Annotated[
     Annotated[Literal["all"], Tag("(text)")]
-    | Annotated[tuple[PairNames, ...], Field(strict=False), Tag("(array)")],
+    | Annotated[tuple[PairNames, ...], Field(strict=False, max_length=4096), Tag("(array)")],
     Discriminator(_kind_of_pairs),
 ]
 
@@ -125,7 +139,7 @@ class Backend(_Table):
     imports: (
         Annotated[
             tuple[Annotated[str, AfterValidator(expressions.import_statement)], ...],
-            Field(strict=False),
+            Field(strict=False, max_length=32),
         ]
         | None
     ) = None
@@ -183,9 +197,9 @@ class Spec(_Table):
 
     spec_version: Literal[1]
     """the version of this format: 1."""
-    extends: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    extends: Annotated[tuple[str, ...], Field(strict=False, max_length=16)] = ()
     """Published specs whose libraries this one can use: ["gymbridge"]."""
     package: Package = Package()
-    backend: Annotated[tuple[Backend, ...], Field(strict=False)] = ()
+    backend: Annotated[tuple[Backend, ...], Field(strict=False, max_length=MOST_BACKENDS)] = ()
     """The array libraries."""
     matrix: Matrix = Matrix()

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from pydantic import BaseModel
 
+from gymbridge_generator.errors import Problem, SpecError
+from gymbridge_generator.locate import Lines
+from gymbridge_generator.quoting import quoted, spell
 from gymbridge_generator.toml import is_array
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = ["KeyPath", "explain", "spell"]
+__all__ = ["KeyPath", "explain", "located"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
+
+_MOST = 50
+"""How many errors are told at a time."""
 
 _KINDS = {
     "bool_type": "true or false, without quotes",
@@ -30,14 +36,18 @@ _KINDS = {
 }
 
 
+def located(findings: Sequence[tuple[KeyPath, str]], text: str, file: str) -> SpecError:
+    """Return the error that says on which lines of ``text`` everything wrong is."""
+    lines = Lines(text)
+    problems = [
+        Problem(file, lines.line_of(path), spell(path), what) for path, what in findings[:_MOST]
+    ]
+    return SpecError(problems, more=len(findings) - len(problems))
+
+
 def explain(error: ValidationError, model: type[BaseModel]) -> list[tuple[KeyPath, str]]:
     """Return the path of everything wrong, and what is wrong and what is allowed there."""
     return [_explain(detail, model) for detail in error.errors() if not _follows(detail)]
-
-
-def spell(path: KeyPath) -> str:
-    """Spell a path as people do: ``backend[0].name``."""
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).removeprefix(".")
 
 
 def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str]:
@@ -52,17 +62,17 @@ def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str
             known = sorted(_table(model, path[:-1]).model_fields)
             return path, f"unknown key; {_instead(str(path[-1]), known)}"
         case "literal_error":
-            return path, f"{given!r} is not allowed; use {context['expected']}"
+            return path, f"{quoted(given)} is not allowed; use {context['expected']}"
         case "greater_than_equal":
-            return path, f"{given!r} is too small; use at least {context['ge']}"
+            return path, f"{quoted(given)} is too small; use at least {context['ge']}"
         case "less_than_equal":
-            return path, f"{given!r} is too large; use at most {context['le']}"
+            return path, f"{quoted(given)} is too large; use at most {context['le']}"
         case "too_short":
             return path, f"has too few items; give at least {context['min_length']}"
         case "too_long":
             return path, f"has too many items; give at most {context['max_length']}"
         case kind if kind in _KINDS:
-            return path, f"{given!r} is of the wrong kind; use {_KINDS[kind]}"
+            return path, f"{quoted(given)} is of the wrong kind; use {_KINDS[kind]}"
         case _:
             return path, detail["msg"].removeprefix("Value error, ")
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from gymbridge_generator.errors import Problem, SettingsError, SpecError
+from gymbridge_generator.errors import GeneratorError, Problem, SettingsError
 from gymbridge_generator.locate import line_of
+from gymbridge_generator.quoting import quoted, spell
+from gymbridge_generator.reading import read_text
 from gymbridge_generator.toml import is_array, is_table, parse_toml
 
 if TYPE_CHECKING:
@@ -45,10 +47,10 @@ def settings(folder: Path) -> Settings:
     if root is None:
         return Settings()
     file = root / _FILE
-    text = file.read_text(encoding="utf-8")
     try:
+        text = read_text(file)
         data = parse_toml(text, str(file))
-    except SpecError as error:
+    except GeneratorError as error:
         raise SettingsError(str(error)) from None
     tools = data.get("tool")
     table: object = tools.get("gymbridge", {}) if is_table(tools) else {}
@@ -70,9 +72,12 @@ def _wrong(key: str, value: object) -> str:
         near = get_close_matches(key, _KEYS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(_KEYS)}"
         return f"unknown key; {hint}"
-    if (key == "backends" and _names(value)) or (key != "backends" and isinstance(value, str)):
-        return ""
-    return f"{value!r} is of the wrong kind; use {_KEYS[key]}"
+    good = bool(_names(value)) if key == "backends" else _is_path(value)
+    return "" if good else f"{quoted(value)} is of the wrong kind; use {_KEYS[key]}"
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and "\0" not in value
 
 
 def _names(value: object) -> tuple[str, ...]:
@@ -84,4 +89,4 @@ def _names(value: object) -> tuple[str, ...]:
 
 def _problem(file: Path, text: str, path: tuple[str, ...], what: str) -> str:
     path = ("tool", "gymbridge", *path)
-    return str(Problem(str(file), line_of(text, path), ".".join(path), what))
+    return str(Problem(str(file), line_of(text, path), spell(path), what))

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["is_array", "is_table", "parse_toml"]
 
+_MOST_DOTS = 1000
+"""How many one line may have: for the parts of a key `tomllib` takes time with their square."""
+
 
 def parse_toml(text: str, file: str) -> dict[str, object]:
     """Parse TOML.
@@ -20,6 +23,10 @@ def parse_toml(text: str, file: str) -> dict[str, object]:
     Raises:
         SpecError: It is none.
     """
+    for number, row in enumerate(text.split("\n"), start=1):
+        if row.count(".") > _MOST_DOTS:
+            what = f"has more than {_MOST_DOTS} dots; break the line"
+            raise SpecError([Problem(file, number, "", what)])
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -29,6 +36,12 @@ def parse_toml(text: str, file: str) -> dict[str, object]:
         where = f"column {found[2]}" if found else "the end of the file"
         message = f"not TOML: {what[:1].lower()}{what[1:]} at {where}"
         raise SpecError([Problem(file, line, "", message)]) from None
+    except RecursionError:
+        what = "is nested too deeply"
+        raise SpecError([Problem(file, 1, "", what)]) from None
+    except ValueError:  # Python's limit for whole numbers
+        what = "has a number with too many digits"
+        raise SpecError([Problem(file, 1, "", what)]) from None
 
 
 def is_table(value: object) -> TypeIs[dict[str, object]]:

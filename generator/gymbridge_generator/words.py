@@ -9,6 +9,8 @@ from __future__ import annotations
 import keyword
 import re
 
+from gymbridge_generator.quoting import quoted
+
 __all__ = [
     "backend_name",
     "class_name",
@@ -25,15 +27,19 @@ _REQUIREMENT = (
     r"(\[[A-Za-z0-9,._-]+\])?"
     r"((>=|<=|==|~=|!=|>|<)[0-9][0-9A-Za-z.*]*)?"
 )
+_DEVICES = re.compile(r"aux|con|nul|prn|(com|lpt)[0-9]")
+"""What Windows takes for a device, whatever the ending: there is no file `aux.py`."""
 
 
 def backend_name(text: str) -> str:
     """A part of module names: ``torch``."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,23}", text) or keyword.iskeyword(text):
         raise ValueError(
-            f"{text!r} is not a Python name; use lower-case letters, digits and underscores, "
+            f"{quoted(text)} is not a Python name; use lower-case letters, digits and underscores, "
             + "a letter first, at most 24, and no keyword"
         )
+    if _DEVICES.fullmatch(text):
+        raise ValueError(f"{quoted(text)} is a device on Windows, and no file; use another name")
     return text
 
 
@@ -41,7 +47,7 @@ def class_name(text: str) -> str:
     """A part of class names: ``Torch``."""
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,15}", text):
         raise ValueError(
-            f"{text!r} is not part of a class name; use letters and digits, a capital first, "
+            f"{quoted(text)} is not part of a class name; use letters and digits, a capital first, "
             + "at most 16"
         )
     return text
@@ -51,7 +57,8 @@ def title(text: str) -> str:
     """How people spell the library: ``PyTorch``."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 .+_-]{0,23}", text) or text.endswith(" "):
         raise ValueError(
-            f"{text!r} is not a title; use letters, digits, spaces and any of .+_-, at most 24"
+            f"{quoted(text)} is not a title; use letters, digits, spaces and any of .+_-, "
+            + "at most 24"
         )
     return text
 
@@ -59,14 +66,14 @@ def title(text: str) -> str:
 def dotted_name(text: str) -> str:
     """A module, or something in a module: ``torch.Tensor``."""
     if not all(_is_name(part) for part in text.split(".")):
-        raise ValueError(f"{text!r} is not a dotted Python name; write it as in torch.Tensor")
+        raise ValueError(f"{quoted(text)} is not a dotted Python name; write it as in torch.Tensor")
     return text
 
 
 def export_name(text: str) -> str:
     """A name that a package passes on."""
     if not _is_name(text):
-        raise ValueError(f"{text!r} is not a Python name")
+        raise ValueError(f"{quoted(text)} is not a Python name")
     return text
 
 
@@ -74,14 +81,16 @@ def reference(text: str) -> str:
     """Where an object is: ``package.module:NAME``."""
     module, colon, name = text.partition(":")
     if not (colon and _is_name(name) and all(_is_name(part) for part in module.split("."))):
-        raise ValueError(f"{text!r} is not a reference; write it as in package.module:NAME")
+        raise ValueError(f"{quoted(text)} is not a reference; write it as in package.module:NAME")
     return text
 
 
 def extra_name(text: str) -> str:
     """An extra of gymbridge: ``torch``."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text):
-        raise ValueError(f"{text!r} is not an extra; use lower-case letters, digits and dashes")
+        raise ValueError(
+            f"{quoted(text)} is not an extra; use lower-case letters, digits and dashes"
+        )
     return text
 
 
@@ -89,7 +98,8 @@ def requirement(text: str) -> str:
     """What pip installs: ``mlx[cpu]>=0.32``."""
     if not re.fullmatch(_REQUIREMENT, text):
         raise ValueError(
-            f"{text!r} is not something pip installs; write it as in mlx, mlx[cpu] or mlx>=0.32"
+            f"{quoted(text)} is not something pip installs; write it as in mlx, mlx[cpu] or "
+            + "mlx>=0.32"
         )
     return text
 

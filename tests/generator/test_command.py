@@ -198,7 +198,7 @@ def test_errors_go_to_stderr(project: Path) -> None:
             "no.toml: No such file or directory; name a spec with --spec",
         ),
         (["list", "--spec", "."], ".: Is a directory; name a spec with --spec"),
-        (["list", "--spec", "binary.toml"], "binary.toml: is not UTF-8; name a spec with --spec"),
+        (["list", "--spec", "binary.toml"], "binary.toml:1: is not UTF-8; name a spec with --spec"),
         (
             ["generate"],
             "where do the wrappers go? Add --out, or `out` to [tool.gymbridge]",

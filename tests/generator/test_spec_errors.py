@@ -156,6 +156,17 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
         ),
         (
             'title = "Mine"',
+            'title = "Mine "',
+            "my.toml:6: backend[0].title: 'Mine ' is not a title; use letters, digits, spaces and "
+            "any of .+_-, at most 24",
+        ),
+        (
+            'distribution = "mine"',
+            'dlpack.dtypes = ["float32", "a b"]',
+            "my.toml:9: backend[0].dlpack.dtypes[1]: 'a b' is not a Python name",
+        ),
+        (
+            'title = "Mine"',
             'title = "Mine"\nclass_name = "mine"',
             "my.toml:7: backend[0].class_name: 'mine' is not part of a class name; use letters "
             "and digits, a capital first, at most 16",
