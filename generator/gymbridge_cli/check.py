@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from typing_extensions import override
 
 from gymbridge_cli.command import Command
-from gymbridge_cli.options import declare_backends, declare_out, declare_spec
+from gymbridge_cli.options import (
+    declare_backends,
+    declare_out,
+    declare_spec,
+    declare_tests,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +30,7 @@ class Check(Command):
     spec: Path | None
     out: Path | None
     backends: tuple[str, ...]
+    tests: Path | None
 
     @override
     @classmethod
@@ -32,9 +38,10 @@ class Check(Command):
         declare_spec(parser)
         declare_out(parser)
         declare_backends(parser)
+        declare_tests(parser)
 
     @override
     def run(self) -> int:
         from gymbridge_generator.commands import check
 
-        return check(self.spec, self.out, self.backends)
+        return check(self.spec, self.out, self.backends, self.tests)

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from typing_extensions import override
 
 from gymbridge_cli.command import Command
-from gymbridge_cli.options import declare_backends, declare_out, declare_spec
+from gymbridge_cli.options import (
+    declare_backends,
+    declare_out,
+    declare_spec,
+    declare_tests,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +30,7 @@ class Generate(Command):
     spec: Path | None
     out: Path | None
     backends: tuple[str, ...]
+    tests: Path | None
     force: bool
 
     @override
@@ -33,6 +39,7 @@ class Generate(Command):
         declare_spec(parser)
         declare_out(parser)
         declare_backends(parser)
+        declare_tests(parser)
         _ = parser.add_argument(
             "--force", action="store_true", help="give up what was edited by hand"
         )
@@ -41,4 +48,4 @@ class Generate(Command):
     def run(self) -> int:
         from gymbridge_generator.commands import generate
 
-        return generate(self.spec, self.out, self.backends, force=self.force)
+        return generate(self.spec, self.out, self.backends, self.tests, force=self.force)

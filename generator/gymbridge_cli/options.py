@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["declare_backends", "declare_out", "declare_spec"]
+__all__ = ["declare_backends", "declare_out", "declare_spec", "declare_tests"]
 
 
 def declare_spec(parser: argparse.ArgumentParser) -> None:
@@ -38,3 +38,10 @@ def declare_backends(parser: argparse.ArgumentParser) -> None:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def declare_tests(parser: argparse.ArgumentParser) -> None:
+    """Add ``--tests``."""
+    _ = parser.add_argument(
+        "--tests", type=Path, metavar="DIR", help="the folder that tests of the wrappers go in"
+    )

@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from gymbridge_generator.changes import consequences, deed
 from gymbridge_generator.errors import SettingsError
 from gymbridge_generator.listing import print_listing
 from gymbridge_generator.load import Selection, load
 from gymbridge_generator.model import Package
-from gymbridge_generator.output import Difference, compare, write
+from gymbridge_generator.output import FOLDERS, Difference, compare, write
 from gymbridge_generator.plan import plan
 from gymbridge_generator.render import render
 from gymbridge_generator.resources import SHIPPED, SHIPPED_SPEC, shipped_spec, templates
 from gymbridge_generator.schema import schema
 from gymbridge_generator.settings import root_of, settings
+from gymbridge_generator.tests_plan import plan_tests
 
 __all__ = ["check", "generate", "list_wrappers", "write_schema"]
 
@@ -30,12 +32,24 @@ class _Work:
     out: Path | None
     backends: tuple[str, ...]
     """The libraries to choose from, instead of those of the spec's matrix."""
+    tests: Path | None
     options: str
     """The options that a command to mend something needs as well."""
 
     @classmethod
-    def of(cls, spec: Path | None, out: Path | None, backends: tuple[str, ...]) -> _Work:
-        given = [("--spec", spec), ("--out", out), ("--backends", ",".join(backends))]
+    def of(
+        cls,
+        spec: Path | None,
+        out: Path | None = None,
+        backends: tuple[str, ...] = (),
+        tests: Path | None = None,
+    ) -> _Work:
+        given = [
+            ("--spec", spec),
+            ("--out", out),
+            ("--backends", ",".join(backends)),
+            ("--tests", tests),
+        ]
         options = "".join(f" {key} {shlex.quote(str(value))}" for key, value in given if value)
         configured = settings(Path.cwd())
         shipped = Path(str(shipped_spec()))
@@ -43,6 +57,7 @@ class _Work:
             spec or configured.spec or shipped,
             out or configured.out,
             backends or configured.backends,
+            tests or configured.tests,
             options,
         )
 
@@ -57,50 +72,75 @@ class _Work:
     def is_shipped(self) -> bool:
         return self.spec.resolve() == Path(str(shipped_spec())).resolve()
 
-    def files(self) -> dict[str, str]:
+    def files(self, out: Path) -> dict[Path, dict[str, str]]:
+        """Return the folders that are written, and what they hold."""
         name = SHIPPED_SPEC if self.is_shipped() else _label(self.spec)
-        return render(plan(self.selection()), templates(), name)
+        selection, sources = self.selection(), templates()
+        found = {out: render(plan(selection), sources, name)}
+        if self.tests is not None:
+            if self.tests.resolve() in {out.resolve(), *(out.resolve() / each for each in FOLDERS)}:
+                raise SettingsError(
+                    f"{_nearby(self.tests)} is where wrappers go; give tests a folder of their own"
+                )
+            found[self.tests] = render(plan_tests(selection), sources, name, package=False)
+        return found
 
 
 def generate(
-    spec: Path | None, out: Path | None, backends: tuple[str, ...] = (), *, force: bool
+    spec: Path | None,
+    out: Path | None,
+    backends: tuple[str, ...] = (),
+    tests: Path | None = None,
+    *,
+    force: bool,
 ) -> int:
     """Write what is missing or out of date, and remove what is stale."""
-    work = _Work.of(spec, out, backends)
+    work = _Work.of(spec, out, backends, tests)
     if work.out is None:
         raise SettingsError("where do the wrappers go? Add --out, or `out` to [tool.gymbridge]")
-    files = work.files()
-    done = write(files, work.out, force=force)
-    for difference in done:
-        verb = "wrote" if difference.path in files else "removed"
-        print(f"{verb} {_nearby(work.out / difference.path)}")
-    print(f"{len(files)} files in {_nearby(work.out)}, {len(done)} changed")
+    for folder, files in work.files(work.out).items():
+        done = write(files, folder, force=force)
+        for difference in done:
+            print(deed(difference, _nearby(folder / difference.path)))
+        print(*consequences(done), f"{_counted(files, folder)}, {len(done)} changed", sep="\n")
     return 0
 
 
-def check(spec: Path | None, out: Path | None, backends: tuple[str, ...] = ()) -> int:
+def check(
+    spec: Path | None,
+    out: Path | None,
+    backends: tuple[str, ...] = (),
+    tests: Path | None = None,
+) -> int:
     """Print how the wrappers differ from the spec; return 1 if they do."""
-    work = _Work.of(spec, out, backends)
-    folder = work.out
-    if folder is None and work.is_shipped():
-        folder = _installed()
-    if folder is None:
+    work = _Work.of(spec, out, backends, tests)
+    package = work.out
+    if package is None and work.is_shipped():
+        package = _installed()
+    if package is None:
         raise SettingsError("where are the wrappers? Add --out, or `out` to [tool.gymbridge]")
-    files = work.files()
-    differences = compare(files, folder)
-    if not differences:
-        print(f"{len(files)} files in {_nearby(folder)} are up to date")
-        return 0
-    print(*(difference.diff() for difference in differences), sep="\n")
-    for difference in differences:
-        print(f"{difference.state}: {_nearby(folder / difference.path)}")
-    print(_advice(differences, work.options))
-    return 1
+    found: list[Difference] = []
+    for folder, files in work.files(package).items():
+        differences = compare(files, folder)
+        found += differences
+        if not differences:
+            print(f"{_counted(files, folder)} are up to date")
+            continue
+        print(*(difference.diff() for difference in differences), sep="\n")
+        for difference in differences:
+            print(f"{difference.state}: {_nearby(folder / difference.path)}")
+    if found:
+        print(_advice(found, work.options))
+    return bool(found)
+
+
+def _counted(files: dict[str, str], folder: Path) -> str:
+    return f"{len(files)} file{'s' * (len(files) != 1)} in {_nearby(folder)}"
 
 
 def list_wrappers(spec: Path | None, backends: tuple[str, ...] = ()) -> int:
     """Print the wrappers of a spec."""
-    print_listing(_Work.of(spec, None, backends).selection())
+    print_listing(_Work.of(spec, backends=backends).selection())
     return 0
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-__all__ = ["Difference", "compare", "write"]
+__all__ = ["FOLDERS", "Difference", "compare", "write"]
 
 State: TypeAlias = Literal["missing", "stale", "out of date", "edited by hand", "not generated"]
 
-_FOLDERS = ("backends", "converters", *(form.folder for form in FORMS.values() if form.folder))
+FOLDERS = ("backends", "converters", *(form.folder for form in FORMS.values() if form.folder))
 """Where generated files go beside the package itself; others below may be another spec's."""
 
 
@@ -138,7 +138,7 @@ def _list(paths: Iterable[str]) -> str:
 
 def _generated(out: Path) -> list[str]:
     """Return the generated files that are there."""
-    folders = [out, *(out / name for name in _FOLDERS if not (out / name).is_symlink())]
+    folders = [out, *(out / name for name in FOLDERS if not (out / name).is_symlink())]
     paths = (path for folder in folders for path in folder.glob("*.py"))
     return [path.relative_to(out).as_posix() for path in paths if is_generated(_read(path))]
 

@@ -16,6 +16,8 @@ from gymbridge_generator.wrapper_plan import WrapperPlan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from _typeshed import DataclassInstance
+
     from gymbridge_generator.forms import FormFacts
     from gymbridge_generator.load import Selection
     from gymbridge_generator.model import Backend
@@ -29,15 +31,7 @@ class Page:
 
     path: str
     template: str
-    content: (
-        LibraryPlan
-        | ConverterPlan
-        | WrapperPlan
-        | PackagePlan
-        | PassedOnPlan
-        | FolderPlan
-        | TestingPlan
-    )
+    content: DataclassInstance
 
 
 def plan(selection: Selection) -> list[Page]:

@@ -23,16 +23,19 @@ MARKER = "py.typed"
 """The empty file that says to type checkers that the package has types."""
 
 
-def render(pages: Iterable[Page], templates: Mapping[str, str], spec: str) -> dict[str, str]:
+def render(
+    pages: Iterable[Page], templates: Mapping[str, str], spec: str, *, package: bool = True
+) -> dict[str, str]:
     """Return the text of every file by its path, all of it valid Python.
 
     Args:
         pages: What to render.
         templates: Every template by its name.
         spec: How headers name the spec.
+        package: Whether they make a package, which has a file that says that it has types.
     """
     environment = _environment(templates)
-    files = {MARKER: ""}
+    files = {MARKER: ""} if package else {}
     for page in pages:
         body = environment.get_template(page.template).render(content=page.content)
         _ = ast.parse(body, filename=page.path)

@@ -1,4 +1,4 @@
-"""`[tool.gymbridge]` of the nearest pyproject.toml: where the spec is and where wrappers go."""
+"""`[tool.gymbridge]` of the nearest pyproject.toml: where spec, wrappers and tests are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "root_of", "settings"]
 
-_KEYS = {"backends": "names, in an array", "out": "a path, in quotes", "spec": "a path, in quotes"}
+_KEYS = {
+    "backends": "names, in an array",
+    "out": "a path, in quotes",
+    "spec": "a path, in quotes",
+    "tests": "a path, in quotes",
+}
 """What the table may have, and what of."""
 _FILE = "pyproject.toml"
 
@@ -29,6 +34,7 @@ class Settings:
     spec: Path | None = None
     out: Path | None = None
     backends: tuple[str, ...] = ()
+    tests: Path | None = None
 
 
 def root_of(folder: Path) -> Path | None:
@@ -63,7 +69,7 @@ def settings(folder: Path) -> Settings:
     ]
     if problems:
         raise SettingsError("\n".join(problems))
-    paths = {key: root / str(table[key]) for key in ("spec", "out") if key in table}
+    paths = {key: root / str(table[key]) for key in ("spec", "out", "tests") if key in table}
     return Settings(**paths, backends=_names(table.get("backends")))
 
 

@@ -16,9 +16,13 @@ def require_runtime_api(version: int, package: str) -> None:
     Raises:
         ImportError: ``package`` asks for another version of the agreement.
     """
-    if version != RUNTIME_API:
-        raise ImportError(
-            f"{package} was generated for runtime API {version}, and gymbridge {__version__} has "
-            + f"runtime API {RUNTIME_API}; run `gymbridge generate` with the installed gymbridge",
-            name=package,
-        )
+    if version == RUNTIME_API:
+        return
+    newer = version > RUNTIME_API
+    before = "upgrade gymbridge (`pip install --upgrade gymbridge`), or " if newer else ""
+    raise ImportError(
+        f"{package} was generated for runtime API {version}, and gymbridge {__version__} has "
+        + f"runtime API {RUNTIME_API}; {before}run `gymbridge generate` with the installed "
+        + "gymbridge, in the project of that package",
+        name=package,
+    )

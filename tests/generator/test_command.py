@@ -103,7 +103,7 @@ def test_check_names_stale_missing_and_edited(project: Path) -> None:
     )
     forced = gymbridge("generate", "--force", cwd=project)
     assert forced.stdout.splitlines() == [
-        "wrote src/mine/bridges/backends/jax.py",
+        "updated src/mine/bridges/backends/jax.py (+1 -1)",
         "removed src/mine/bridges/old.py",
         "wrote src/mine/bridges/py.typed",
         f"{count(bridges)}, 3 changed",

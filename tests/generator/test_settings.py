@@ -38,7 +38,7 @@ def test_the_nearest_file_holds(project: Path) -> None:
         ),
         (
             "[tool.gymbridge]\ncolour = 1\n",
-            ["2: tool.gymbridge.colour: unknown key; allowed are backends, out, spec"],
+            ["2: tool.gymbridge.colour: unknown key; allowed are backends, out, spec, tests"],
         ),
         (
             '[tool.gymbridge]\nbackends = "warp"\n',

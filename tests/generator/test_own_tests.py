@@ -1,0 +1,198 @@
+"""Tests and types that are generated for a user's package, and what upgrades say of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from gymbridge_runtime import api
+
+from gymbridge_generator.header import body_of
+from gymbridge_generator.load import parse
+from gymbridge_generator.render import render
+from gymbridge_generator.resources import templates
+from gymbridge_generator.tests_plan import plan_tests
+from tests.generator.command import GENERATOR, OWN_SPEC, RUNTIME, gymbridge, python
+from tests.generator.test_command import edit
+from tests.generator.test_style import LONG
+from tests.support import REPOSITORY, require
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMED = '\n[package]\nname = "mine.bridges"\n'
+SMALL = f'{OWN_SPEC}{NAMED}[matrix]\nbackends = ["strict", "numpy"]\n'
+
+
+@pytest.fixture
+def mine(project: Path) -> Path:
+    """A project whose settings ask for tests."""
+    (project / "my.toml").write_text(SMALL, encoding="utf-8")
+    edit(project / "pyproject.toml", "out =", 'tests = "tests/bridges"\nout =')
+    (project / "src/mine").mkdir(parents=True)
+    (project / "src/mine/__init__.py").touch()
+    return project
+
+
+def test_they_are_written_compared_and_owned_like_the_package(mine: Path) -> None:
+    done = gymbridge("generate", cwd=mine)
+    assert done.returncode == 0, done.stderr
+    there = ["test_bridges.py", "types_numpy_to_strict.py", "types_strict_to_numpy.py"]
+    assert sorted(path.name for path in (mine / "tests/bridges").iterdir()) == there
+    assert done.stdout.endswith("3 files in tests/bridges, 3 changed\n")
+    done = gymbridge("check", cwd=mine)
+    assert done.returncode == 0
+    assert done.stdout.endswith("\n3 files in tests/bridges are up to date\n")
+
+    edit(mine / "tests/bridges/test_bridges.py", "Every pair", "No pair")
+    done = gymbridge("check", cwd=mine)
+    assert done.returncode == 1
+    assert '-    """No pair,' in done.stdout
+    assert "edited by hand: tests/bridges/test_bridges.py" in done.stdout
+    assert "--force" in gymbridge("generate", cwd=mine).stderr
+    assert gymbridge("generate", "--force", cwd=mine).returncode == 0
+
+    edit(mine / "my.toml", "[matrix]", '[matrix]\npairs = [["numpy", "strict"]]')
+    done = gymbridge("generate", cwd=mine)
+    assert "removed tests/bridges/types_strict_to_numpy.py" in done.stdout
+
+
+def test_an_option_names_the_folder_too(mine: Path) -> None:
+    edit(mine / "pyproject.toml", 'tests = "tests/bridges"\n', "")
+    assert gymbridge("generate", cwd=mine).returncode == 0
+    assert not (mine / "tests").exists()
+    assert gymbridge("generate", "--tests", "their tests", cwd=mine).returncode == 0
+    (mine / "their tests/test_bridges.py").unlink()
+    done = gymbridge("check", "--tests", "their tests", cwd=mine)
+    assert done.stdout.splitlines()[-2:] == [
+        "missing: their tests/test_bridges.py",
+        "to mend this, run: gymbridge generate --tests 'their tests'",
+    ]
+
+
+@pytest.mark.parametrize("folder", ["src/mine/bridges", "src/mine/bridges/vector"])
+def test_they_are_kept_apart_from_the_wrappers(mine: Path, folder: str) -> None:
+    done = gymbridge("generate", "--tests", folder, cwd=mine)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"gymbridge: {folder} is where wrappers go; give tests a folder of their own\n"
+    )
+
+
+def test_they_need_the_name_of_the_package(mine: Path) -> None:
+    edit(mine / "my.toml", NAMED, "\n")
+    done = gymbridge("generate", cwd=mine)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'add `name = "mine.bridges"` to [package] of the spec' in done.stderr
+
+
+def test_pytest_runs_them(mine: Path) -> None:
+    require("array_api_strict")
+    assert gymbridge("generate", cwd=mine).returncode == 0
+    path = [mine / "src", GENERATOR, RUNTIME]
+    done = python("-m", "pytest", "-q", "tests", cwd=mine, path=path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize("forms", [["single"], ["vector"], ["single", "vector"]])
+def test_their_text_is_as_the_formatter_and_the_linter_would_have_it(
+    tmp_path: Path, forms: list[str]
+) -> None:
+    for spec in (SMALL, f"{LONG}{NAMED}[matrix]\n"):
+        text = f"{spec}forms = {forms}\n"
+        pages = plan_tests(parse(text, "my.toml"))
+        for path, file in render(pages, templates(), "my.toml", package=False).items():
+            (tmp_path / path).write_text(body_of(file), encoding="utf-8")
+        for command in (
+            ["format", "--diff"],
+            ["check", "--extend-ignore=INP001,PLC2701,TC001,TC002"],
+        ):
+            config = ["--config", str(REPOSITORY / "pyproject.toml"), "--no-cache"]
+            done = subprocess.run(
+                [sys.executable, "-m", "ruff", *command, *config, "."],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
+def check_types(folder: Path, *checker: str) -> subprocess.CompletedProcess[str]:
+    path = [folder / "src", RUNTIME]
+    return python("-m", *checker, cwd=folder, path=path, MYPYPATH=f"{folder / 'src'}:{RUNTIME}")
+
+
+def test_type_checkers_agree_with_them_and_notice_when_they_should_not(mine: Path) -> None:
+    require("array_api_strict")
+    require("mypy")
+    require("pyright")
+    assert gymbridge("generate", cwd=mine).returncode == 0
+    (mine / "pyrightconfig.json").write_text(
+        f'{{"extraPaths": ["src", "{RUNTIME}"], "typeCheckingMode": "strict"}}', encoding="utf-8"
+    )
+    mypy = ["mypy", "--strict", "--explicit-package-bases", "tests"]
+    pyright = ["pyright", "--pythonpath", sys.executable, "tests"]
+    for checker in (mypy, pyright):
+        done = check_types(mine, *checker)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    wrapper = mine / "src/mine/bridges/numpy_to_strict.py"
+    edit(wrapper, "-> tuple[StrictObsT, Info]:", "-> tuple[object, Info]:")
+    for checker in (mypy, pyright):
+        done = check_types(mine, *checker)
+        assert done.returncode == 1
+        assert "types_numpy_to_strict.py" in done.stdout
+        assert "types_strict_to_numpy.py" not in done.stdout
+
+
+# -- after an upgrade -----------------------------------------------------------------------------
+
+
+def test_generating_again_says_what_changed(mine: Path) -> None:
+    assert gymbridge("generate", cwd=mine).returncode == 0
+    edit(mine / "my.toml", 'title = "array-api-strict"', 'title = "Strict arrays"')
+    edit(mine / "my.toml", 'backends = ["strict", "numpy"]', 'backends = ["strict", "torch"]')
+    done = gymbridge("generate", cwd=mine)
+    lines = done.stdout.splitlines()
+    assert "updated src/mine/bridges/__init__.py (+8 -8)" in lines
+    assert "wrote src/mine/bridges/strict_to_torch.py" in lines
+    assert "removed src/mine/bridges/strict_to_numpy.py" in lines
+    new, gone = "StrictToTorch, TorchToStrict", "NumpyToStrict, StrictToNumpy"
+    at = lines.index(f"new names: {new}")
+    assert lines[at : at + 4] == [
+        f"new names: {new}",
+        f"names that are gone: {gone}",
+        f"new names in vector: {new}",
+        f"names that are gone in vector: {gone}",
+    ]
+
+
+def test_another_runtime_api_is_named(mine: Path) -> None:
+    assert gymbridge("generate", cwd=mine).returncode == 0
+    root = mine / "src/mine/bridges/__init__.py"
+    ours = f"require_runtime_api({api.RUNTIME_API}, __name__)"
+    assert ours in root.read_text(encoding="utf-8")
+    edit(root, ours, "require_runtime_api(0, __name__)")
+    done = gymbridge("generate", "--force", cwd=mine)
+    assert done.stdout.splitlines()[:2] == [
+        "updated src/mine/bridges/__init__.py (+1 -1)",
+        f"runtime API 0 -> {api.RUNTIME_API}: only a gymbridge that has {api.RUNTIME_API} can "
+        "import it now",
+    ]
+
+
+def test_what_a_newer_gymbridge_generated_asks_for_it() -> None:
+    with pytest.raises(ImportError) as caught:
+        api.require_runtime_api(api.RUNTIME_API + 1, "mine.bridges")
+    assert "; upgrade gymbridge (`pip install --upgrade gymbridge`), or run `gymbridge" in str(
+        caught.value
+    )
+    with pytest.raises(ImportError) as caught:
+        api.require_runtime_api(api.RUNTIME_API - 1, "mine.bridges")
+    assert "upgrade" not in str(caught.value)
+    assert "; run `gymbridge generate` with the installed gymbridge, in the " in str(caught.value)
+    assert caught.value.name == "mine.bridges"
