@@ -66,6 +66,9 @@ def _check_dlpack(dlpack: Dlpack, module: str) -> Iterator[tuple[str, str]]:
     for key, path in facts.items():
         if not path.startswith(f"{module}."):
             yield f"dlpack.{key}", f"{path!r} is not in {module!r}; begin with the module"
+    for dtype, stored in (dlpack.narrows or {}).items():
+        if dlpack.dtypes is not None and stored not in dlpack.dtypes:
+            yield f"dlpack.narrows.{dtype}", f"{stored!r} is none of its dtypes; name one of those"
     if (dlpack.device_within is None) != (dlpack.device_copy is None):
         yield "dlpack", "has one of device_within and device_copy; give both, or none"
 

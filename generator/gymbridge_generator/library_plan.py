@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gymbridge_generator.consistency import imports_of
 from gymbridge_generator.layout import assignment, exported, fold, import_block
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
 __all__ = ["LibraryPlan"]
+
+_Fact: TypeAlias = "bool | int | str | tuple[str, ...] | dict[str, str]"
+"""What the generic backend can be told in one argument."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ def _checked_imports(backend: Backend, names: Names) -> list[str]:
 
 def _facts(backend: Backend, names: Names) -> list[str]:
     """Return what the generic backend is told: whatever the spec says."""
-    facts: dict[str, bool | int | str | tuple[str, ...]] = {
+    facts: dict[str, _Fact] = {
         "name": backend.name,
         "title": backend.title,
         "module": backend.module,
@@ -154,8 +157,11 @@ def _facts(backend: Backend, names: Names) -> list[str]:
     return [*lines[:2], f'reference=f"{{__name__}}:{names.constant}"', *lines[2:]]
 
 
-def _argument(key: str, value: bool | int | str | tuple[str, ...]) -> str:
+def _argument(key: str, value: _Fact) -> str:
     if isinstance(value, tuple):
         items = [f'"{item}"' for item in value]
         return fold(f"{key}=(", items, ",)" if len(items) == 1 else ")", indent=4)
+    if isinstance(value, dict):
+        pairs = [f'"{one}": "{other}"' for one, other in value.items()]
+        return fold(f"{key}={{", pairs, "}", indent=4)
     return f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}"

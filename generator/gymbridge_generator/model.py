@@ -98,6 +98,9 @@ class Dlpack(_Table):
     """The most dimensions an array can have."""
     dtypes: Annotated[tuple[Name, ...], Field(strict=False)] | None = None
     """The dtypes it has, by the names of NumPy and ml_dtypes."""
+    narrows: dict[Name, Name] | None = None
+    """What becomes of dtypes that it does not have, `{ bool = "uint8" }`; without an entry they are
+    refused. Integers are looked at before they are narrowed."""
     reinterpret: Dotted | None = None
     """The function that gives memory another dtype of the same size, for the dtypes of ml_dtypes;
     by default arrays have a method `view`."""

@@ -211,6 +211,10 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Return how this library keeps ``dtype``: as itself, as a narrower one, or not (None)."""
         return dtype
 
+    def stored_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape in which this library keeps an array of ``shape``: nearly always it."""
+        return shape
+
     def narrowest(self, dtype: AnyDType) -> AnyDType | None:
         """Return the narrowest dtype that `stored_as` may say: a setting may change any time."""
         return self.stored_as(dtype)

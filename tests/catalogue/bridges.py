@@ -10,7 +10,12 @@ if TYPE_CHECKING:
 
     from tests.support import Array, Library
 
-__all__ = ["Bridges"]
+__all__ = ["Bridges", "package_of"]
+
+
+def package_of(library: str) -> str:
+    """Return what the package of a library is called."""
+    return f"bridges_of_{library}"
 
 
 class Bridges(NamedTuple):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gymbridge_generator.commands import generate
-from tests.catalogue.bridges import Bridges
+from tests.catalogue.bridges import Bridges, package_of
 from tests.catalogue.libraries import CATALOGUE, CatalogueLibrary
 from tests.support import LIBRARIES, Library
 
@@ -58,7 +58,7 @@ def partner(request: pytest.FixtureRequest) -> Library:
 def bridges(entry: CatalogueLibrary, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bridges]:
     """A package of wrappers between the library and all others, made by the command."""
     folder: Path = tmp_path_factory.mktemp("catalogue")
-    package = f"bridges_of_{entry.name}"
+    package = package_of(entry.name)
     generate(None, folder / package, (entry.name, *PARTNERS), force=False)
     sys.path.insert(0, str(folder))
     yield Bridges(folder, package)

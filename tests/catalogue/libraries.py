@@ -184,6 +184,7 @@ class _Dpnp(CatalogueLibrary):
 
 class _PyArrow(CatalogueLibrary):
     name = "pyarrow"
+    narrow: ClassVar[dict[str, str]] = {"bool": "uint8"}
     module = "pyarrow"
     mutable = False
     shares = False

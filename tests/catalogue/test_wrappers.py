@@ -52,8 +52,6 @@ class TestAgents:
         assert entry.dtype(obs) == "int64"
 
     def test_play_many_at_once(self, bridges: Bridges, entry: CatalogueLibrary) -> None:
-        if "bool" not in entry.dtypes:
-            pytest.skip(f"{entry.name} has no bool, of which flags are made")
         make = [lambda: gym.make("CartPole-v1")] * 2
         agent = bridges.wrapper(NUMPY, entry, "vector")(SyncVectorEnv(make))
         bare = SyncVectorEnv(make)
@@ -67,7 +65,8 @@ class TestAgents:
             assert identical(entry.values(obs), expected)
             for array, value in zip(arrays, values, strict=True):
                 assert entry.is_array(array)
-                assert identical(entry.values(array), value)
+                stored = entry.narrow.get(value.dtype.name, value.dtype)
+                assert identical(entry.values(array), value.astype(stored))
             assert infos.keys() == expected_infos.keys()
 
     def test_are_restored_with_what_they_were_told(
@@ -93,12 +92,9 @@ class TestAgents:
             if entry.devices:
                 assert again.device == agent.device
 
-    @pytest.mark.parametrize("form", ["single", "vector"])
     def test_see_the_arrays_of_every_other_library(
-        self, bridges: Bridges, entry: CatalogueLibrary, partner: Library, form: str
+        self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
-        if form == "vector" and "bool" not in entry.dtypes:
-            pytest.skip(f"{entry.name} has no bool, of which flags are made")
         for source, target in ((entry, partner), (partner, entry)):
             values = np.arange(6, dtype=np.float32).reshape(2, 3)
             box = spaces.Box(-10, 10, (2, 3), np.float32)

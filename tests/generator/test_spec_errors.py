@@ -116,6 +116,12 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
         ),
         (
             'distribution = "mine"',
+            'dlpack.dtypes = ["uint8"]\ndlpack.narrows.bool = "int8"',
+            "my.toml:10: backend[0].dlpack.narrows.bool: 'int8' is none of its dtypes; name one of "
+            "those",
+        ),
+        (
+            'distribution = "mine"',
             'dlpack.prepare = ["a.b"]',
             "my.toml:9: backend[0].dlpack.prepare[0]: 'a.b' is not a Python name",
         ),

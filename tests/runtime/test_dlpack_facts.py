@@ -217,6 +217,19 @@ DTYPES = {
 
 
 @pytest.mark.usefixtures("fake")
+class TestNarrowing:
+    def test_is_what_is_said_of_dtypes_that_are_missing(self) -> None:
+        backend = described(dtypes=("uint8", "int32"), narrows={"bool": "uint8", "int64": "int32"})
+        flags = memory_given(backend, np.array([True, False]))
+        assert (flags.dtype.name, flags.tolist()) == ("uint8", [1, 0])
+        assert memory_given(backend, np.array([2**31 - 1])).dtype == np.int32
+        with pytest.raises(ConversionError, match="Fake cannot hold the int64 value 2147483648"):
+            Converter(backend)(np.array([2**31]))
+        with pytest.raises(ConversionError, match="Fake has no dtype for float64"):
+            Converter(backend)(np.ones(2))
+
+
+@pytest.mark.usefixtures("fake")
 class TestDtypes:
     @pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES)
     def test_are_read_from_whatever_stands_for_them(self, dtype: object) -> None:

@@ -25,7 +25,7 @@ from gymbridge_runtime.narrowing import untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
     from gymbridge_runtime.dtypes import AnyDType
@@ -72,6 +72,7 @@ class DlpackBackend(Backend[Producer, object]):
         zero_d: Whether there are arrays without dimensions; if not, they get one of length 1.
         max_ndim: The most dimensions an array can have.
         dtypes: The dtypes it has, by the names of NumPy and ml_dtypes.
+        narrows: What becomes of dtypes that it does not have; without an entry they are refused.
         reinterpret: The function that gives memory another dtype, for those that NumPy does not
             take from DLPack; by default arrays have a method ``view``.
         device_read: The attribute of an array that says where it is.
@@ -108,6 +109,7 @@ class DlpackBackend(Backend[Producer, object]):
         zero_d: bool = True,
         max_ndim: int = 64,
         dtypes: tuple[str, ...] = _STANDARD,
+        narrows: Mapping[str, str] | None = None,
         reinterpret: str | None = None,
         device_read: str = "device",
         device_move: str = "to_device",
@@ -141,6 +143,9 @@ class DlpackBackend(Backend[Producer, object]):
         self._min_ndim: int = 0 if zero_d else 1
         self._max_ndim: int = max_ndim
         self._dtypes: frozenset[str] = frozenset(dtypes)
+        self._narrowed: dict[str, AnyDType] = {
+            dtype: named_dtype(stored) for dtype, stored in (narrows or {}).items()
+        }
         self._reinterpret: str | None = reinterpret
         self._devices: DlpackDevices = DlpackDevices(
             title, module, device_read, device_move, device_parse, device_within, device_copy
@@ -207,7 +212,8 @@ class DlpackBackend(Backend[Producer, object]):
 
     @override
     def from_host(self, view: HostArray, device: object) -> object:
-        view = view if view.ndim >= self._min_ndim else view.reshape(1)
+        shape = self.stored_shape(view.shape)
+        view = view if view.shape == shape else view.reshape(shape)
         if view.ndim > self._max_ndim:
             raise ConversionError(
                 f"{self.title} has arrays of at most {self._max_ndim} dimensions, "
@@ -246,7 +252,13 @@ class DlpackBackend(Backend[Producer, object]):
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
-        return dtype if dtype.name in self._dtypes else None
+        if dtype.name in self._dtypes:
+            return dtype
+        return self._narrowed.get(dtype.name)
+
+    @override
+    def stored_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape if len(shape) >= self._min_ndim else (1,)
 
     @override
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 import numpy as np
 from gymbridge_runtime.dtypes import named_dtype
 from gymbridge_runtime.narrowing import is_host_array, is_mapping, is_tuple, untyped
+from gymbridge_runtime.testing.copies import copied
 from gymbridge_runtime.testing.expectation import Difference, Expectation
 from gymbridge_runtime.testing.forms import Driven, Form, Step, form_of
 from gymbridge_runtime.testing.side import Side
@@ -103,7 +104,7 @@ def check_bridge(
     found, bare = twins.wrapped.reset(seed=seed), twins.bare.reset(seed=seed)
     compare(when, found, bare)
     for number in range(1, steps + 1):
-        seen, kept = found, copy.deepcopy(bare)
+        seen, kept = found, copied(bare)
         if form.is_over(twins.bare, bare):
             when = f"the reset before step {number}"
             found, bare = twins.wrapped.reset(), twins.bare.reset()
@@ -146,7 +147,7 @@ def _recorded(env: object) -> list[object]:
     step = cast("Driven", env).step
 
     def record(action: object) -> Step:
-        received.append(copy.deepcopy(action))
+        received.append(copied(action))
         return step(action)
 
     cast("_Recording", env).step = record

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.testing.side import Side
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Difference", "Expectation"]
+__all__ = ["Difference", "Expectation", "items_of"]
 
 _LONG = 60
 
@@ -67,7 +67,7 @@ class Expectation:
         if is_host_array(bare) and bare.dtype.kind == "O":
             yield from self._objects(found, bare, path)
             return
-        items = _items(bare)
+        items = items_of(bare)
         if items is not None:
             yield from self._container(found, bare, items, path)
             return
@@ -86,7 +86,7 @@ class Expectation:
     def _container(
         self, found: object, bare: object, items: list[tuple[str, object]], path: str
     ) -> Iterator[Difference]:
-        others = _items(found)
+        others = items_of(found)
         if type(found) is not type(bare) or others is None:
             yield Difference(path, f"a {type(bare).__name__}", _shown(found))
             return
@@ -114,9 +114,10 @@ class Expectation:
             yield Difference(path, f"{kind} of {dtype}", describe(found))
             return
         values: HostArray = np.array(found) if scalar else self._side.values(found)
-        if (values.dtype, values.shape) != (dtype, numbers.shape):
+        shape = numbers.shape if scalar else self._side.backend.stored_shape(numbers.shape)
+        if (values.dtype, values.shape) != (dtype, shape):
             yield Difference(
-                path, f"{dtype} of shape {numbers.shape}", f"{values.dtype} of shape {values.shape}"
+                path, f"{dtype} of shape {shape}", f"{values.dtype} of shape {values.shape}"
             )
             return
         with np.errstate(over="ignore"):
@@ -131,7 +132,7 @@ class Expectation:
         return self._side.stored(dtype)
 
 
-def _items(value: object) -> list[tuple[str, object]] | None:
+def items_of(value: object) -> list[tuple[str, object]] | None:
     """Return what is in a container, by the step of a path that leads there; None for a leaf."""
     if is_mapping(value):
         return [(f"[{key!r}]", child) for key, child in value.items()]

@@ -44,7 +44,7 @@ def _made(side: Side, size: int) -> object:
 def _shares(sides: Sides) -> bool:
     """Tell whether ``copy=None`` shares memory that both may write into."""
     source, target = sides.source.backend, sides.target.backend
-    writable = source.mutable and source.writable_views
+    writable = source.mutable and source.writable_views and not sides.source.shows_copies
     return writable and target.mutable and not target.copies_in
 
 
@@ -157,5 +157,5 @@ class OwnershipTests(PairTests):
 
 
 def _shows_only(side: Side) -> bool:
-    """Tell whether the memory of a library's arrays is there to be read."""
-    return not side.backend.writable_views
+    """Tell whether the memory of a library's arrays is there to be read, or copies of it are."""
+    return side.shows_copies or not side.backend.writable_views

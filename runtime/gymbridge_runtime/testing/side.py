@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -75,6 +76,11 @@ class Side:
             return str(error)
         return ""
 
+    @cached_property
+    def shows_copies(self) -> bool:
+        """Whether the memory of its arrays is not the host's, which sees copies of it."""
+        return self.backend.show(self.make(np.zeros(1, np.float32))).copied
+
     def make(self, values: HostArray) -> object:
         """Return a new array of the library with these values."""
         return self._library.make(values)
@@ -113,13 +119,16 @@ class Side:
         return False
 
     def keeps(self, values: HostArray) -> bool:
-        """Tell whether the library has an array like ``values``, of the same dtype."""
-        return self.stored(values.dtype) == values.dtype and not self.refuses(values)
+        """Tell whether the library has an array like ``values``, of the same dtype and shape."""
+        shape: tuple[int, ...] = values.shape
+        alike = self.stored(values.dtype) == values.dtype
+        return alike and self.backend.stored_shape(shape) == shape and not self.refuses(values)
 
     def overwrite(self, array: object) -> bool:
         """Overwrite the memory of ``array`` behind its back; tell whether it can be."""
         view = self.backend.show(array).array
-        if not (self.backend.mutable and self.backend.writable_views and view.flags.writeable):
+        writable = self.backend.mutable and self.backend.writable_views and view.flags.writeable
+        if not writable or self.shows_copies:
             return False
         view[...] = np.zeros((), view.dtype) if view.all() else np.ones((), view.dtype)
         return True
