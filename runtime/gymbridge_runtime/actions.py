@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 from gymbridge_runtime.action_shortcuts import action_shortcut
 from gymbridge_runtime.backend import HostView
+from gymbridge_runtime.describe import step_to
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import (
@@ -122,7 +123,7 @@ class ActionRules:
     # -- structures ---------------------------------------------------------------------------
 
     def _dict(self, rules: Mapping[str, ActionRule]) -> ActionRule:
-        parts = {key: _below(f"[{key!r}]", one) for key, one in rules.items()}
+        parts = {key: _below(step_to(key), one) for key, one in rules.items()}
 
         def rule(action: object) -> object:
             if not is_mapping(action) or action.keys() != parts.keys():

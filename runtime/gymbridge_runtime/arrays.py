@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from gymbridge_runtime.backend import AnyBackend, HostView
-from gymbridge_runtime.describe import describe
+from gymbridge_runtime.describe import describe, shown
 from gymbridge_runtime.direct import DirectImport
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_floating, is_integer, is_number
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
@@ -73,7 +73,8 @@ class ArrayImport:
             raise
         except Exception as error:
             raise ConversionError(
-                f"{self.target.title} could not copy or move its array{self._place()}: {error}",
+                f"{self.target.title} could not copy or move its array{self._place()}: "
+                + shown(error),
                 "see the cause above",
                 describe(array),
             ) from error
@@ -106,6 +107,8 @@ class ArrayImport:
         except ConversionError as error:
             error.about(describe(array))
             raise
+        except Exception as error:
+            raise ConversionError.unforeseen(error, describe(array)) from error
 
     def take_shown(self, view: HostView, bag: Bag | None) -> object:
         """Return an array of the target for what an array of another library showed."""
@@ -199,7 +202,7 @@ class ArrayImport:
 
     def _not_made(self, error: Exception) -> ConversionError:
         return ConversionError(
-            f"{self.target.title} could not make the array{self._place()}: {error}",
+            f"{self.target.title} could not make the array{self._place()}: {shown(error)}",
             "see the cause above",
         )
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from gymbridge_runtime.describe import describe
+from gymbridge_runtime.describe import describe, shown
 from gymbridge_runtime.dtypes import AnyDType, named_dtype
 from gymbridge_runtime.errors import BackendNotInstalledError, ConversionError
 from gymbridge_runtime.trees import Bag, Rule, rule_of
@@ -45,7 +45,7 @@ DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
 ConvertFour: TypeAlias = Callable[[object, object, object, object], tuple[object, ...]]
 """A conversion of observations, rewards, terminations and truncations."""
 
-REFUSALS = (RuntimeError, TypeError, ValueError)
+REFUSALS = (MemoryError, OverflowError, RuntimeError, TypeError, ValueError)
 """What libraries raise when an array that looks ordinary turns out to be special."""
 
 Convert: TypeAlias = Callable[[object], object]
@@ -179,7 +179,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
             raise
         except Exception as error:
             raise ConversionError(
-                f"{self.title} could not show the array in host memory: {error}",
+                f"{self.title} could not show the array in host memory: {shown(error)}",
                 "see the cause above, or turn it into an ordinary array first",
                 describe(array),
             ) from error

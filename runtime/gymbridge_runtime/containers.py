@@ -8,11 +8,13 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from inspect import getattr_static
 from itertools import islice
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, cast
 
 import numpy as np
+from gymbridge_runtime.describe import shown, step_to
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_tuple, untyped
 from gymbridge_runtime.types import HostArray
@@ -57,7 +59,7 @@ class _Container(ABC, Generic[ValueT_contra]):
 
     def step(self, key: object) -> str:
         """Return how a path goes from the container to the child at ``key``."""
-        return f"[{key!r}]"
+        return step_to(key)
 
     def takes_anything(self, kind: type[object]) -> bool:
         """Tell whether instances of ``kind`` hold whatever they are given; some are particular."""
@@ -66,7 +68,7 @@ class _Container(ABC, Generic[ValueT_contra]):
 
 def _counted(items: Iterable[tuple[object, object]], count: int) -> list[tuple[object, object]]:
     """Return ``items``, of which there are to be ``count``: some iterators never end."""
-    found = list(islice(items, count + 1))
+    found = [(key, child) for key, child in islice(items, count + 1)]
     if len(found) > count:
         raise ValueError(f"it says that it holds {count}, and shows more")
     return found
@@ -219,7 +221,7 @@ class _ObjectArray(_Container[HostArray]):
 
     @override
     def step(self, key: object) -> str:
-        return str(list(key)) if is_tuple(key) else f"[{key!r}]"
+        return str(list(key)) if is_tuple(key) else step_to(key)
 
     @override
     def takes_anything(self, kind: type[object]) -> bool:
@@ -247,7 +249,9 @@ def container_of(kind: type[object]) -> AnyContainer | None:
     for base, container in _BY_BASE:
         if issubclass(kind, base):
             return container
-    return _DATACLASS if dataclasses.is_dataclass(kind) else None
+    # a metaclass may say that its classes have any attribute, and is_dataclass believes it
+    fields = cast("object", getattr_static(kind, "__dataclass_fields__", None))
+    return _DATACLASS if isinstance(fields, dict) else None
 
 
 def items_of(container: AnyContainer, value: object) -> list[tuple[object, object]]:
@@ -260,7 +264,7 @@ def items_of(container: AnyContainer, value: object) -> list[tuple[object, objec
         return container.items(value)
     except Exception as error:
         raise ConversionError(
-            f"the {type(value).__name__} could not be read: {error}",
+            f"the {type(value).__name__} could not be read: {shown(error)}",
             "mend it, or take it out of what is converted",
         ) from error
 

@@ -143,17 +143,17 @@ class Converter:
         if is_host_scalar(kind):
             if not is_number(np.dtype(kind)):
                 return as_it_is
-            return self._number_rule(kind, rule_of(self._scalar))
+            return self._number_rule(kind, _explained(rule_of(self._scalar)))
         backend = backend_of(kind)
         if backend is not None:
             return self._array_rule(kind, backend)
         if issubclass(kind, (bool, str, bytes)):
             return as_it_is
         if issubclass(kind, (int, float, complex)):
-            return self._number_rule(kind, rule_of(self._number))
+            return self._number_rule(kind, _explained(rule_of(self._number)))
         if container_of(kind) is not None:
             return None
-        return self._foreign if is_foreign_array(kind) else as_it_is
+        return _explained(self._foreign) if is_foreign_array(kind) else as_it_is
 
     def _number_rule(self, kind: type[object], long_way: Rule) -> Rule:
         if self._arrays_only:
@@ -187,29 +187,32 @@ class Converter:
         return array.copy() if self.imports.copies else array
 
     def _number(self, value: complex, _depth: int, bag: Bag | None) -> object:
-        try:
-            return self.imports.number(value, bag)
-        except ConversionError as error:
-            error.about(describe(value))
-            raise
+        return self.imports.number(value, bag)
 
     def _scalar(self, value: np.generic, _depth: int, bag: Bag | None) -> object:
-        try:
-            return self.imports.fresh(np.array(value), bag)
-        except ConversionError as error:
-            error.about(describe(value))
-            raise
+        return self.imports.fresh(np.array(value), bag)
 
     def _foreign(self, array: object, _depth: int, bag: Bag | None) -> object:
-        try:
-            return self.imports.take_shown(foreign_view(array), bag)
-        except ConversionError as error:
-            error.about(describe(array))
-            raise
+        return self.imports.take_shown(foreign_view(array), bag)
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
         return _restored, (self.target, self.target.device_text(self.device), self._options)
+
+
+def _explained(rule: Rule) -> Rule:
+    """Return ``rule``, whose errors say what value it is that has no counterpart."""
+
+    def explained(value: object, depth: int, bag: Bag | None) -> object:
+        try:
+            return rule(value, depth, bag)
+        except ConversionError as error:
+            error.about(describe(value))
+            raise
+        except Exception as error:
+            raise ConversionError.unforeseen(error, describe(value)) from error
+
+    return explained
 
 
 class Conversions(dict["bool | None", Convert]):

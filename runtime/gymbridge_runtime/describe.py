@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from gymbridge_runtime.narrowing import is_tuple
 
-__all__ = ["describe"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["describe", "shown", "step_to"]
 
 
 def describe(value: object) -> str:
@@ -18,14 +22,26 @@ def describe(value: object) -> str:
     text = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     dtype = _said(value, "dtype")
     if dtype is not None:
-        text += f" of {str(dtype).rpartition('.')[2]}"
+        text += f" of {shown(dtype).rpartition('.')[2]}"
     shape = _said(value, "shape")
     if is_tuple(shape):
-        text += f", shape {tuple(shape)}"
+        text += f", shape {shown(tuple(shape))}"
     device = _said(value, "device")
     if device is not None:
-        text += f", on {device}"
+        text += f", on {shown(device)}"
     return text
+
+
+def shown(thing: object, text_of: Callable[[object], str] = str) -> str:
+    """Return ``thing`` as text, or its type where it fails to be: no message is worth an error."""
+    with suppress(Exception):
+        return text_of(thing)
+    return f"<{type(thing).__qualname__}>"
+
+
+def step_to(key: object) -> str:
+    """Say how a path goes from a container to what it holds at ``key``."""
+    return f"[{shown(key, repr)}]"
 
 
 def _said(value: object, name: str) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gymbridge_runtime.describe import shown
 from gymbridge_runtime.dtypes import is_floating
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.ownership import Ownership
@@ -67,7 +68,7 @@ class DirectImport:
             return target.from_dlpack(array)
         except Exception as error:
             raise ConversionError(
-                f"{target.title} could not take the array over from {source.title}: {error}",
+                f"{target.title} could not take the array over from {source.title}: {shown(error)}",
                 "see the cause above, or move the array to the host first",
             ) from error
 

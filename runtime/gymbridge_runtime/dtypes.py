@@ -124,6 +124,8 @@ def first_misfit(view: HostArray, dtype: AnyDType) -> int | None:
     if view.size == 0:
         return None
     bounds = np.iinfo(dtype)
+    if 0 in view.strides and view.ndim:  # what is broadcast holds each value once, and many times
+        view = view[tuple([slice(None) if stride else slice(1) for stride in view.strides])]
     extremes = (view,) if view.ndim == 0 else (view.min(), view.max())
     for extreme in map(int, cast("Sequence[SupportsInt]", extremes)):
         if not bounds.min <= extreme <= bounds.max:

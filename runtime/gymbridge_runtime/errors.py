@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gymbridge_runtime.describe import shown
 from typing_extensions import override
 
 __all__ = ["BackendNotInstalledError", "ConversionError", "CopyRequiredError"]
@@ -27,6 +28,11 @@ class ConversionError(TypeError):
         self.path: str = path
 
     args: tuple[str, str, str, str]
+
+    @classmethod
+    def unforeseen(cls, error: Exception, subject: str) -> ConversionError:
+        """Say of ``subject`` what went wrong that nobody has better words for."""
+        return cls(f"it could not be converted: {shown(error)}", "see the cause above", subject)
 
     def below(self, step: str) -> None:
         """Note on the way up that the value sits below ``step``: ``['goal']``, ``obs``."""

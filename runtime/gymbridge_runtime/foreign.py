@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from inspect import getattr_static
+
 import numpy as np
 from gymbridge_runtime.backend import HostView
-from gymbridge_runtime.describe import describe
+from gymbridge_runtime.describe import describe, shown
 from gymbridge_runtime.dlpack import Producer, host_view
 from gymbridge_runtime.errors import ConversionError
 
@@ -13,7 +15,7 @@ __all__ = ["foreign_view", "is_foreign_array"]
 
 def is_foreign_array(kind: type[object]) -> bool:
     """Tell whether ``kind`` says of itself that its instances are arrays."""
-    return hasattr(kind, "__dlpack__") or hasattr(kind, "__array_namespace__")
+    return _offers(kind, "__dlpack__") or _offers(kind, "__array_namespace__")
 
 
 def foreign_view(array: object) -> HostView:
@@ -22,10 +24,17 @@ def foreign_view(array: object) -> HostView:
         if isinstance(array, Producer):
             return host_view(array)
         # lazy and chunked arrays have no memory to export until they are computed
+        if not _offers(type(array), "__array__"):  # NumPy would look for a sequence, of any length
+            raise TypeError("it has neither __dlpack__ with __dlpack_device__ nor __array__")
         return HostView(np.asarray(array), owned=False, copied=True)
     except Exception as error:
         raise ConversionError(
-            f"the array could not be shown in host memory: {error}",
+            f"the array could not be shown in host memory: {shown(error)}",
             "see the cause above, or turn it into an ordinary array first",
             describe(array),
         ) from error
+
+
+def _offers(kind: type[object], name: str) -> bool:
+    """Tell whether ``kind`` has a method: a metaclass may say that its classes have any."""
+    return getattr_static(kind, name, None) is not None

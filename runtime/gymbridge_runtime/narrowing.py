@@ -1,4 +1,7 @@
-"""Questions about types, where ``isinstance`` and libraries leave something unknown."""
+"""Questions about types, where ``isinstance`` and libraries leave something unknown.
+
+Values are asked by ``type``: what they say of their ``__class__`` need not be true.
+"""
 
 from __future__ import annotations
 
@@ -35,22 +38,22 @@ def untyped(owner: object, name: str) -> object:
 
 def is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
     """Tell whether ``value`` is a mapping."""
-    return isinstance(value, Mapping)
+    return issubclass(type(value), Mapping)
 
 
 def is_sequence(value: object) -> TypeIs[tuple[object, ...] | list[object]]:
     """Tell whether ``value`` is a tuple or a list; a str is neither."""
-    return isinstance(value, (tuple, list))
+    return issubclass(type(value), (tuple, list))
 
 
 def is_tuple(value: object) -> TypeIs[tuple[object, ...]]:
     """Tell whether ``value`` is a tuple."""
-    return isinstance(value, tuple)
+    return issubclass(type(value), tuple)
 
 
 def is_host_array(value: object) -> TypeIs[HostArray]:
     """Tell whether ``value`` is a NumPy array."""
-    return isinstance(value, np.ndarray)
+    return issubclass(type(value), np.ndarray)
 
 
 def is_host_scalar(kind: type[object]) -> TypeIs[type[np.generic]]:

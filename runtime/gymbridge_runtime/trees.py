@@ -15,6 +15,7 @@ from gymbridge_runtime.containers import (
     items_of,
     rebuilt,
 )
+from gymbridge_runtime.describe import step_to
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.narrowing import is_host_array
@@ -37,6 +38,9 @@ _DEEP = 10
 A container that is in a tree many times is converted as often above this depth, and once below: a
 list that holds another one twice, which holds another one twice, … has no end otherwise.
 """
+
+_DEEPEST = 100_000
+"""How far down a tree is walked: a mapping may make up what it holds, and never come to an end."""
 
 
 def rule_of(rule: Callable[[ValueT, int, Bag | None], object]) -> Rule:
@@ -86,7 +90,7 @@ class Rules(Kinds[Rule]):
             for key, child in value.items():
                 new[key] = self[type(child)](child, depth, bag)
         except ConversionError as error:
-            error.below(f"[{key!r}]")
+            error.below(step_to(key))
             raise
         return new
 
@@ -163,10 +167,13 @@ class Rules(Kinds[Rule]):
                     raise ConversionError(
                         f"the {type(child).__name__} contains itself", "break the cycle first"
                     )
+                if len(path) == _DEEPEST:
+                    raise ConversionError(
+                        f"the containers are nested more than {_DEEPEST} deep", "flatten them first"
+                    )
                 path.append(_Level(below, child, level.bag))
             except ConversionError as error:
-                for step in reversed([level.step() for level in path]):
-                    error.below(step)
+                error.below("".join([level.step() for level in path]))
                 raise
             above.add(id(child))
 

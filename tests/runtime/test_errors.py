@@ -57,6 +57,12 @@ def cyclic() -> Array:
     return tree
 
 
+def far_below(value: object) -> object:
+    for _ in range(20):
+        value = {"goal": [value]}
+    return value
+
+
 MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     "an integer too wide for jax": (
         lambda: N2J.convert({"goal": [0, 1, np.array([2**40])]}),
@@ -135,8 +141,15 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a cycle": (
         lambda: N2T.convert([cyclic()]),
-        "value[0]" + "['goal'][0]" * 6 + "['goal…l']" + "[0]['goal']" * 7 + ": the list contains "
-        "itself; break the cycle first",
+        "value[0]"
+        + "['goal'][0]" * 5
+        + "['goal']: the list contains itself; break the cycle first",
+    ),
+    "what is far below": (
+        lambda: N2T.convert(far_below(2**64)),
+        "value" + "['goal'][0]" * 6 + "['goal'][…[0]" + "['goal'][0]" * 7 + ": the "
+        "int 18446744073709551616 does not fit the 64 bits of an array (int); pass it as a str, or "
+        "leave it out",
     ),
     "a device without memory": (
         lambda: N2T.convert(np.ones(2), device="meta"),
