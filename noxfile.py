@@ -39,7 +39,14 @@ def lint(session: nox.Session) -> None:
 def drift(session: nox.Session) -> None:
     """Compare the generated package with the spec and the templates."""
     install(session, "test")
-    session.run("python", "scripts/check.py", "drift", "regenerate")
+    session.run("python", "scripts/check.py", "drift", "regenerate", "pictures")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Run what the documentation shows, and build its site into build/site."""
+    install(session, "test,docs")
+    session.run("python", "scripts/check.py", "docs")
 
 
 @nox.session

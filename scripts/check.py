@@ -26,7 +26,14 @@ CHECKS: dict[str, list[list[str]]] = {
     "format": [["ruff", "format", "--check", *HAND_WRITTEN]],
     "drift": [["gymbridge_generator", "check"]],
     "regenerate": [],  # see `regenerates`
-    "readme": [["scripts.check_readme"]],
+    "pictures": [["scripts.draw", "--check"]],
+    "readme": [["scripts.check_docs", "README.md"]],
+    "docs": [
+        ["scripts.check_docs"],
+        ["scripts.check_docs", "--types"],
+        ["mkdocs", "build", "--strict", "--quiet"],
+        ["scripts.check_site"],
+    ],
     "mypy": [["mypy"]],
     "pyright": [
         ["pyright", "--pythonpath", PYTHON],
@@ -46,6 +53,7 @@ def run(module: str, *arguments: str, root: Path = ROOT, output: int | None = No
         "PYTHONPATH": os.pathsep.join(str(root / source) for source in SOURCES),
         # where `pyright --verifytypes`, which does not take --pythonpath, looks for libraries
         "VIRTUAL_ENV": sys.prefix,
+        "NO_MKDOCS_2_WARNING": "1",  # an advertisement
         "PATH": os.pathsep.join([str(Path(PYTHON).parent), os.environ.get("PATH", "")]),
     }
     command = [PYTHON, "-m", module, *arguments]

@@ -1,0 +1,140 @@
+"""What watches over the documentation sees what is wrong with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from scripts.check_docs import blocks, fault, type_faults
+from scripts.check_site import faults
+from scripts.draw import DOCS, drawn
+from tests.support import REPOSITORY, require
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STORY = """\
+# A page
+
+```toml title="folder/mine.toml"
+key = 1
+```
+
+Text.
+
+```python
+import pathlib
+import mine
+
+number = mine.NUMBER
+```
+
+=== "a tab"
+
+    ```python
+    assert pathlib.Path("folder/mine.toml").read_text() == "key = 1\\n"
+    assert number == 7
+    ```
+
+```python no-run
+raise SystemExit("not to be run")
+```
+
+```{ .python data-needs="no_such_module" }
+raise SystemExit("not to be run either")
+```
+
+```sh
+gymbridge schema --out schema.json
+pip install what-is-never-installed
+```
+
+```{ .sh data-status="2" }
+gymbridge list --spec absent.toml
+```
+
+```python
+assert pathlib.Path("schema.json").exists()
+```
+
+```python title="mine.py"
+NUMBER = 7
+```
+"""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    file = tmp_path / "page.md"
+    file.write_text(STORY, encoding="utf-8")
+    return file
+
+
+def edit(page: Path, old: str, new: str) -> None:
+    assert old in STORY
+    page.write_text(STORY.replace(old, new), encoding="utf-8")
+
+
+def test_a_page_is_one_story(page: Path) -> None:
+    assert fault(page) == ""
+    assert [block.title for block in blocks(page) if block.title] == ["folder/mine.toml", "mine.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("number == 7", "number == 8", "line 20, in <module>\n    assert number == 8"),
+        ("list --spec absent.toml", "list", "ended with status 0"),
+        ("schema --out schema.json", "schema --nothing", "ended with status 2"),
+    ],
+)
+def test_what_does_not_work_is_named_with_its_line(
+    page: Path, old: str, new: str, said: str
+) -> None:
+    edit(page, old, new)
+    found = fault(page)
+    assert found.startswith(f"-- {page.name} does not work:\n")
+    assert said in found
+
+
+def test_types_are_as_shown(page: Path) -> None:
+    require("mypy")
+    claim = "from typing_extensions import assert_type\n    assert_type(pathlib.Path(), {})\n    "
+    edit(page, "assert number", f"{claim.format('pathlib.Path')}assert number")
+    assert type_faults([page]) == ""
+    edit(page, "assert number", f"{claim.format('str')}assert number")
+    assert 'page_page.py:21: error: Expression is of type "Path", not "str"' in type_faults([page])
+
+
+def test_links_of_the_site(tmp_path: Path) -> None:
+    (tmp_path / "other.html").write_text("<h1 id='top'>`code`</h1>")
+    good = "<a href='other.html#top'></a><a href='https://example.org'></a><code>```</code>"
+    (tmp_path / "index.html").write_text(good)
+    assert faults(tmp_path) == []
+    bad = (
+        "<a href='other.html#end'></a><img src='absent.png'><p>``` { .python</p>"
+        "<script src='https://example.org/x.js'></script>"
+    )
+    (tmp_path / "index.html").write_text(bad)
+    assert faults(tmp_path) == [
+        "index.html: Markdown that was not understood",
+        "index.html: there is no place #end in other.html",
+        "index.html: absent.png leads nowhere",
+        "index.html: https://example.org/x.js is fetched from another site",
+    ]
+    assert faults(tmp_path / "nothing")
+
+
+def test_pictures_are_those_of_the_spec() -> None:
+    for path, text in drawn().items():
+        assert path.read_text(encoding="utf-8") == text
+    sharing = drawn()[DOCS / "pictures" / "sharing.svg"]
+    assert sharing.count(">shared<") == 3, "two pairs, and the legend"
+    assert sharing.count(">view<") == 3
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.draw", "--check"], cwd=REPOSITORY, check=False
+    )
+    assert done.returncode == 0
