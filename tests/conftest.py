@@ -3,8 +3,27 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support import LIBRARIES, PAIRS, Library, Pair, require
+
+# `pytest --hypothesis-profile thorough` looks for new cases, and says how to see them again;
+# otherwise the same few are tried every time. Machines may be slow.
+settings.register_profile(
+    "few",
+    max_examples=30,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "thorough",
+    settings.get_profile("few"),
+    max_examples=4000,
+    derandomize=False,
+    print_blob=True,
+)
+settings.load_profile("few")
 
 
 @pytest.fixture(params=LIBRARIES)

@@ -1,0 +1,258 @@
+"""What holds of every conversion of any tree, between any two libraries."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from gymbridge_runtime import converter as converter_module
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+from gymbridge_runtime.shortcuts import Shortcuts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gymbridge import ConversionError, CopyRequiredError
+from tests.properties.plans import Array, build, check, leaves, plans, stored, wholesale
+from tests.support import LIBRARIES, PAIRS, Host, Library, Pair, identical
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.backend import AnyBackend
+
+Tree = Any
+MUTABLE = {"numpy", "torch"}
+TOO_MANY_BITS = 2**80
+
+every_pair = pytest.mark.parametrize("pair", PAIRS, ids=repr)
+any_data = given(data=st.data())
+
+
+def backend(library: Library) -> AnyBackend:
+    return load(f"gymbridge_runtime.backends.{library.name}:{library.name.upper()}")
+
+
+def overwrite(array: Tree) -> None:
+    """Change every number of an array that can be written into."""
+    if isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            array[...] = array == 0
+    else:
+        array.copy_(array == 0)
+
+
+def numbers_of(value: Tree, plan: Tree) -> list[tuple[Array, Tree]]:
+    """Return the planned arrays, and what stands in their place in ``value``."""
+    pairs = zip(leaves(plan), leaves(value), strict=True)
+    return [(part, given) for (_, part), (_, given) in pairs if isinstance(part, Array)]
+
+
+def snapshot(value: Tree, plan: Tree) -> list[tuple[int, Host | None]]:
+    """Return what can be told of a tree, to be told again later: who is where, and every number."""
+    return [
+        (id(given), LIBRARIES[part.library].values(given) if isinstance(part, Array) else None)
+        for (_, part), (_, given) in zip(leaves(plan), leaves(value), strict=True)
+    ]
+
+
+def unchanged(before: list[tuple[int, Host | None]], after: list[tuple[int, Host | None]]) -> bool:
+    return len(before) == len(after) and all(
+        one == other
+        and (held is None or found is None or (held.tobytes(), held.shape) == _held(found))
+        for (one, held), (other, found) in zip(before, after, strict=True)
+    )
+
+
+def _held(values: Host) -> tuple[bytes, tuple[int, ...]]:
+    return values.tobytes(), values.shape
+
+
+def must_share(array: Array, target: Library) -> bool:
+    """Tell whether ``copy=None`` promises that an array arrives where it is."""
+    plain = array.layout in {"C", "Fortran", "strided", "misaligned"}
+    if target.name == "numpy":
+        return plain or array.layout in {"read-only", "negative"}
+    return target.name == "torch" and array.library in MUTABLE and plain
+
+
+@every_pair
+@any_data
+def test_a_tree_arrives_with_its_structure_values_and_dtypes_and_is_not_changed(
+    pair: Pair, data: st.DataObject
+) -> None:
+    pair.require()
+    plan = data.draw(plans(pair.source))
+    value = build(plan)
+    before = snapshot(value, plan)
+    copy = data.draw(st.sampled_from([None, True]))
+    result = pair.convert(value, copy=copy)
+    check(result, plan, value, pair.target)
+    assert unchanged(before, snapshot(value, plan))
+
+
+@every_pair
+@any_data
+def test_a_tree_that_comes_back_is_the_same_but_for_what_the_other_library_lacks(
+    pair: Pair, data: st.DataObject
+) -> None:
+    pair.require()
+    plan = data.draw(plans(pair.source))
+    value = build(plan)
+    there = pair.convert(value)
+    back = Pair(pair.target.name, pair.source.name).convert(there)
+    check(back, plan, value, pair.target, pair.source)
+
+
+@every_pair
+@any_data
+def test_copies_are_fresh_and_what_is_shared_is_what_was_promised(
+    pair: Pair, data: st.DataObject
+) -> None:
+    """Sources are overwritten behind the result's back, and results behind the sources'."""
+    pair.require()
+    plan = data.draw(plans(pair.source))
+    value = build(plan)
+    copy = data.draw(st.sampled_from([None, True]))
+    result = pair.convert(value, copy=copy)
+    given_and_got = list(zip(numbers_of(value, plan), numbers_of(result, plan), strict=True))
+    for (part, source), (_, got) in given_and_got:
+        address = LIBRARIES[part.library].address(source)
+        here = part.values.size > 0 and pair.target.address(got) == address
+        if part.library == pair.target.name:
+            assert (got is source) is (copy is None)
+        elif copy is None and part.values.size > 0:
+            assert here is must_share(part, pair.target), (part.layout, part.library)
+        if here and copy is None:
+            continue
+        assert not here
+        if pair.target.name == "numpy":
+            assert copy is None or got.flags.writeable
+        if part.library in MUTABLE and (copy or part.library != pair.target.name):
+            before = pair.target.values(got)
+            overwrite(source)
+            assert identical(pair.target.values(got), before)
+        if pair.target.name in MUTABLE:
+            before = LIBRARIES[part.library].values(source)
+            overwrite(got)
+            after = LIBRARIES[part.library].values(source)
+            same = got is source or before.tobytes() == after.tobytes()
+            assert same, "what was copied is shared"
+
+
+@every_pair
+@any_data
+def test_without_copies_memory_is_shared_or_a_leaf_is_named(
+    pair: Pair, data: st.DataObject
+) -> None:
+    pair.require()
+    plan = data.draw(plans(pair.source))
+    value = build(plan)
+    before = snapshot(value, plan)
+    try:
+        result = pair.convert(value, copy=False)
+    except CopyRequiredError as error:
+        refused = error
+    else:
+        for (part, source), (_, got) in zip(
+            numbers_of(value, plan), numbers_of(result, plan), strict=True
+        ):
+            if part.values.size:
+                assert pair.target.address(got) == LIBRARIES[part.library].address(source)
+        check(result, plan, value, pair.target)
+        return
+    assert unchanged(before, snapshot(value, plan))
+    part = eval(refused.path, {"value": plan})
+    assert isinstance(part, Array)
+    assert part.library != pair.target.name
+    in_place = pair.target.shares or pair.target.name == "numpy"
+    assert not in_place or not must_share(part, pair.target)
+
+
+@every_pair
+@any_data
+def test_the_path_of_an_error_leads_to_what_has_no_counterpart(
+    pair: Pair, data: st.DataObject
+) -> None:
+    pair.require()
+    plan = data.draw(plans(pair.source))
+    number = data.draw(st.integers(0, len(list(leaves(plan)))))
+    places = iter(range(number + 1))
+
+    def with_bomb(leaf: Tree) -> Tree:
+        return TOO_MANY_BITS if next(places, None) == number else leaf
+
+    bad = [wholesale(plan, with_bomb), {"last": TOO_MANY_BITS}]
+    value = build(bad)
+    with pytest.raises(ConversionError) as caught:
+        pair.convert(value)
+    assert eval(caught.value.path, {"value": value}) == TOO_MANY_BITS
+    good = build(plan)
+    check(pair.convert(good), plan, good, pair.target)
+
+
+def plainly(target: AnyBackend, value: Tree, **options: Tree) -> Tree:
+    """Convert ``value`` without any shortcut, one array after the other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Shortcuts, "before", lambda _, long_way: long_way)
+        patch.setattr(
+            converter_module, "before_numbers", lambda _imports, _kind, long_way: long_way
+        )
+        return Converter(target, **options).one_by_one(value)
+
+
+def same_results(one: Tree, other: Tree, target: Library) -> None:
+    for (path, a), (_, b) in zip(leaves(one), leaves(other), strict=True):
+        assert type(a) is type(b), path
+        if target.is_array(a) and np.asarray(a).dtype.kind in "biufc":
+            assert target.dtype(a) == target.dtype(b)
+            assert identical(target.values(a), target.values(b)), path
+        else:
+            assert a is b or isinstance(a, np.ndarray)
+
+
+@every_pair
+@any_data
+def test_the_short_ways_do_what_the_long_way_does(pair: Pair, data: st.DataObject) -> None:
+    """Often enough that JAX compiles what comes again."""
+    pair.require()
+    plan = data.draw(plans(pair.source))
+    value = build(plan)
+    copy = data.draw(st.sampled_from([None, True]))
+    promised = data.draw(st.booleans())
+    target = backend(pair.target)
+    wanted = plainly(target, value, copy=copy, promised_new=promised)
+    convert = Converter(target, copy=copy, promised_new=promised)
+    result = convert(value)
+    for _ in range(data.draw(st.sampled_from([0, 0, 0, 20]))):
+        result = convert(value)
+    same_results(result, wanted, pair.target)
+    behind_shortcut = convert.behind_shortcut(backend(pair.source))
+    same_results(behind_shortcut(value), wanted, pair.target)
+    for (part, source), (_, short), (_, long) in zip(
+        numbers_of(value, plan), numbers_of(result, plan), numbers_of(wanted, plan), strict=True
+    ):
+        if part.values.size:
+            address = LIBRARIES[part.library].address(source)
+            shared = pair.target.address(short) == address
+            assert shared is (pair.target.address(long) == address), (part.library, part.layout)
+
+
+@every_pair
+@any_data
+def test_a_refused_tree_is_refused_on_every_way(pair: Pair, data: st.DataObject) -> None:
+    """Integers that JAX has no room for: all ways say the same."""
+    pair.require()
+    wide = data.draw(st.sampled_from([2**31, -(2**31) - 1, 2**40, 2**63 - 1]))
+    value = [build(data.draw(plans(pair.source))), np.array([1, wide]), wide]
+    target = backend(pair.target)
+    said: list[str] = []
+    for convert in (Converter(target), Converter(target).one_by_one):
+        with suppress(ConversionError):
+            convert(value)
+            continue
+        with pytest.raises(ConversionError) as caught:
+            convert(value)
+        said.append(str(caught.value))
+    assert len(set(said)) <= 1
+    assert len(said) == (2 if stored("int64", pair.target) != "int64" else 0)
