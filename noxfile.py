@@ -82,3 +82,12 @@ def benchmark(session: nox.Session) -> None:
     """Measure what conversions cost; arguments after `--` go to the benchmark."""
     install(session, "test")
     session.run("python", "scripts/benchmark.py", *session.posargs)
+
+
+@nox.session
+def compare(session: nox.Session) -> None:
+    """Compare with TorchRL, skrl and Stable-Baselines3; arguments after `--` go to the script."""
+    # their bounds are their own: only what is compared is held to the versions of the tests
+    session.install("-q", "-c", "scripts/constraints.txt", "-e", ".[jax,torch]")
+    session.install("-q", "torch==2.13.0", "torchrl>=0.14", "skrl>=2", "stable-baselines3>=2.9")
+    session.run("python", "-m", "scripts.compare", *session.posargs)

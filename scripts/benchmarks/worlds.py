@@ -105,8 +105,8 @@ class BalancedVector(gym.vector.VectorWrapper[Any, Any, Any, Any, Any]):
 
     most = 250
 
-    def __init__(self) -> None:
-        super().__init__(gym.make_vec("CartPole-v1", ENVIRONMENTS))
+    def __init__(self, **options: AnyType) -> None:
+        super().__init__(gym.make_vec("CartPole-v1", ENVIRONMENTS, **options))
         self._actions: list[AnyArray] = []
         observations, _ = self.env.reset(seed=0)
         for _ in range(self.most):

@@ -1,0 +1,38 @@
+"""The comparison compares what does the same."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from scripts.benchmarks.worlds import Balanced, BalancedVector
+from scripts.compare import WAYS, Way, bare, contest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WORLDS = [Balanced, partial(BalancedVector, vectorization_mode="sync")]
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=["one", "vector"])
+def test_every_way_returns_the_same_observations(world: Callable[[], Any]) -> None:
+    # TorchRL takes no vector of the default mode
+    ways = [name for name in WAYS if find_spec(WAYS[name][0]) and name != "TorchRL"]
+    assert {"bare", "gymbridge", "Gymnasium"} <= {*ways}
+    compared = contest(world, ways)
+    for name, step in compared.calls.items():
+        for action in compared.prepare(name, 3):
+            step(action)
+
+
+def test_a_way_that_does_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(world: Balanced) -> Way:
+        way = bare(world)
+        return way._replace(step=lambda action: way.step(action) + 1)
+
+    monkeypatch.setitem(WAYS, "late", ("gymnasium", late))
+    with pytest.raises(SystemExit, match="late does not return the observations"):
+        contest(Balanced, ["bare", "late"])
