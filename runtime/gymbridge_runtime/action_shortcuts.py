@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from gymbridge_runtime.backend import REFUSALS, Convert
 from gymbridge_runtime.dtypes import AnyDType, is_floating
 from gymbridge_runtime.narrowing import is_discrete
 from gymbridge_runtime.ownership import Ownership
+from gymbridge_runtime.plain import Plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gymbridge_runtime.arrays import ArrayImport
     from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.trees import Bag
-    from gymbridge_runtime.types import AnySpace, HostArray
+    from gymbridge_runtime.types import AnySpace
     from gymnasium import spaces
 
 __all__ = ["action_shortcut"]
@@ -56,8 +54,9 @@ def action_shortcut(
         small = target.host_scalars and space.n <= _MOST_NUMBERS
         return _number(agent, space, dtype, rule) if small else rule
     size = dtype.itemsize * math.prod(space.shape or ())
-    if space.shape and dtype in target.plain_dtypes and size < target.plain_bytes:
-        return _array(agent, target, space, dtype, rule)
+    shape = space.shape
+    if shape and dtype in target.plain_dtypes and size < target.plain_bytes:
+        return _array(agent, target, shape, dtype, rule)
     return rule
 
 
@@ -84,10 +83,6 @@ def _number(
     return short
 
 
-def _nothing(_value: object, _depth: int, _bag: Bag | None) -> None:
-    return None
-
-
 @cache
 def _casts_to(dtype: AnyDType) -> frozenset[AnyDType]:
     """Return the dtypes whose every value becomes ``dtype`` without a look at it."""
@@ -96,17 +91,18 @@ def _casts_to(dtype: AnyDType) -> frozenset[AnyDType]:
 
 
 def _array(
-    agent: AnyBackend, target: AnyBackend, space: AnySpace, dtype: AnyDType, rule: Convert
+    agent: AnyBackend, target: AnyBackend, shape: tuple[int, ...], dtype: AnyDType, rule: Convert
 ) -> Convert:
-    shape, casts = space.shape, _casts_to(dtype)
-    view_of = cast("Callable[[object, int, None], HostArray | None]", agent.viewing(_nothing))
+    casts = _casts_to(dtype)
+    plain = Plain(agent)
+    view_of = plain.view()
     over, as_it_is = target.plain_import(), target.host_arrays
 
-    def short(action: object) -> object:
-        view = view_of(action, 0, None)
+    def cast_to_fit(action: object) -> object:
+        view = view_of(action)
         if view is not None and view.dtype in casts and view.shape == shape:
-            copy = view.copy() if view.dtype is dtype else view.astype(dtype, "C")
+            copy = view.astype(dtype, "C")
             return copy if as_it_is else over(copy)
         return rule(action)
 
-    return short
+    return plain.copying_like(dtype, shape, None if as_it_is else over, cast_to_fit)

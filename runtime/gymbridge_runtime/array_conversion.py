@@ -135,8 +135,17 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
         The environment receives ``action`` as its own ``action_space`` would have sampled it.
         """
         traffic = self._traffic
-        obs, reward, terminated, truncated, info = self.env.step(traffic.act(action))
-        return traffic.arrive(obs, reward, terminated, truncated, info)
+        act, observe = traffic.act, traffic.observe
+        # environments may return other numbers and flags than they declare
+        step: tuple[object, object, object, object, Info] = self.env.step(act(action))
+        obs, reward, terminated, truncated, info = step
+        return (
+            observe(obs),
+            reward if type(reward) is float else traffic.reward(reward),
+            terminated if type(terminated) is bool else traffic.flag(terminated),
+            truncated if type(truncated) is bool else traffic.flag(truncated),
+            {} if type(info) is dict and not info else traffic.inform(info),
+        )
 
     @override
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[ObsT, Info]:

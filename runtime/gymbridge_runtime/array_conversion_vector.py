@@ -95,8 +95,15 @@ class ArrayConversion(VectorBridge[ObsT, ActT, EnvObsT, EnvActT, ArrayT]):
         They receive ``actions`` as their own ``action_space`` would have sampled them.
         """
         traffic = self._traffic
-        obs, rewards, terminations, truncations, infos = self.env.step(traffic.act(actions))
-        return traffic.arrive(obs, rewards, terminations, truncations, infos)
+        act, batch = traffic.act, traffic.batch
+        env_obs, env_rewards, env_terminations, env_truncations, env_infos = self.env.step(
+            act(actions)
+        )
+        obs, rewards, terminations, truncations = batch(
+            env_obs, env_rewards, env_terminations, env_truncations
+        )
+        infos = {} if type(env_infos) is dict and not env_infos else traffic.inform(env_infos)
+        return obs, rewards, terminations, truncations, infos
 
     @override
     def reset(

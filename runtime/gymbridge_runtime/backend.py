@@ -17,7 +17,6 @@ import numpy as np
 from gymbridge_runtime.describe import describe, shown
 from gymbridge_runtime.dtypes import AnyDType, named_dtype
 from gymbridge_runtime.errors import BackendNotInstalledError, ConversionError
-from gymbridge_runtime.trees import Bag, Rule, rule_of
 from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar, override
 
@@ -36,6 +35,7 @@ __all__ = [
     "HostView",
     "Import",
     "load",
+    "no_import",
 ]
 
 ArrayT_contra = TypeVar("ArrayT_contra", contravariant=True)
@@ -53,6 +53,11 @@ Convert: TypeAlias = Callable[[object], object]
 
 Import: TypeAlias = Callable[[HostArray], object]
 """From NumPy's memory to an array of a library."""
+
+
+def no_import(value: object) -> None:
+    """Import nothing: for where a shortcut is not to be taken."""
+    del value
 
 
 class HostView(NamedTuple):
@@ -114,6 +119,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     plain_dtypes: frozenset[AnyDType] = frozenset()
     """The dtypes that `plain_import` takes and keeps, or narrows as `stored_as` says it does; none:
     there is no cheap way in."""
+    refuses_others: bool = False
+    """Whether `plain_import` raises one of `REFUSALS` for every other dtype."""
     plain_bytes: int = sys.maxsize
     """The size below which a batch of copies is imported at once."""
 
@@ -121,37 +128,33 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Return the exact type of ordinary arrays; None: there is no cheap way out."""
         return None
 
-    def plain_view(self, array: ArrayT_contra) -> HostArray | None:
-        """Return a host view, or a copy, of an array of the plain kind; None if it is special."""
-        return self.to_host(array).array
+    def plain_view(self) -> Callable[[ArrayT_contra], HostArray]:
+        """Return what views, or copies, an array of the plain kind.
+
+        It raises one of `REFUSALS` for an array that is special in any way.
+        """
+        return lambda array: self.to_host(array).array
+
+    def plain_copy(self) -> Callable[[ArrayT_contra], HostArray] | None:
+        """Return what copies such an array in one call, or None: a copy of the view is one."""
+        return None
 
     def plain_number(self, array: ArrayT_contra) -> complex | None:
         """Return the one number of an array of the plain kind; None if it is special."""
-        view = self.plain_view(array)
-        return view.item() if view is not None and view.ndim == 0 else None
+        view = self.plain_view()(array)
+        return view.item() if view.ndim == 0 else None
 
     def plain_import(self) -> Import:
         """Return what imports aligned, writable, C-ordered memory of a plain dtype."""
         return lambda view: self.from_host(view, None)
 
-    def viewing(self, otherwise: Rule) -> Rule:
-        """Return ``otherwise`` behind a test for ordinary arrays, answered by their host views."""
-        kind, view_of = self.plain_kind(), self.plain_view
+    def again(self) -> Callable[[HostArray], object | None]:
+        """Return what imports a copy of an array if its like was imported often; else None."""
+        return no_import
 
-        def view(value: ArrayT_contra, depth: int = 0, bag: Bag | None = None) -> object:
-            try:
-                found = view_of(value) if type(value) is kind else None
-                if found is not None:
-                    return found
-            except REFUSALS:
-                pass
-            return otherwise(value, depth, bag)
-
-        return rule_of(view)
-
-    def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
-        """Return the same for four values at once, all of them ordinary."""
-        return otherwise
+    def many_again(self) -> Callable[[Sequence[HostArray]], Sequence[object] | None]:
+        """Return what imports copies of arrays if their like was imported often; else None."""
+        return no_import
 
     # -- recognition --------------------------------------------------------------------------
 
@@ -195,7 +198,11 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     def from_host_many(
         self, views: Sequence[HostArray], device: DeviceT_contra | None
     ) -> list[object]:
-        """Import arrays that nobody else holds, at once where that is cheaper."""
+        """Import arrays at once where that is cheaper.
+
+        Nobody else holds those of `plain_bytes` or more. Smaller ones are copied first by a library
+        with `batches`, and narrowed as `stored_as` has it; other libraries are given copies.
+        """
         return [self.from_host(view, device) for view in views]
 
     @abstractmethod

@@ -89,12 +89,24 @@ class Converter:
         Raises:
             ConversionError: A leaf has no faithful counterpart; the message says which.
         """
-        if not self._batches:
+        return self._in_batches(value) if self._batches else self.one_by_one(value)
+
+    def whole(self) -> Convert:
+        """Return this conversion as the function that is called the fastest."""
+        if self._batches:
+            return self._in_batches
+        rules, root = self._rules, self._root
+
+        def convert(value: object) -> object:
             try:
-                return self._rules[type(value)](value, 0, None)
+                return rules[type(value)](value, 0, None)
             except ConversionError as error:
-                error.below(self._root)
+                error.below(root)
                 raise
+
+        return convert
+
+    def _in_batches(self, value: object) -> object:
         bag: Bag = []
         tree = self.collect(value, bag)
         if not bag:
@@ -120,6 +132,13 @@ class Converter:
         """Return this conversion with a short way for single arrays of ``source``."""
         rule = Shortcuts(self.imports, source).before(self._anything)
         return cast("Convert", rule)  # a shortcut has defaults for what else a rule is given
+
+    def expect_dicts(self, source: AnyBackend) -> None:
+        """Shorten the way of dictionaries that hold single arrays of ``source`` and nothing else.
+
+        Others are looked at twice: observations of one environment are all alike.
+        """
+        self._rules.put_before(dict, Shortcuts(self.imports, source).before_dict)
 
     def collect(self, value: object, bag: Bag | None) -> object:
         """Convert ``value``, with slots in the place of the arrays that go into ``bag``."""
@@ -221,10 +240,18 @@ class Conversions(dict["bool | None", Convert]):
     Each is made when it is first asked for: some libraries start up when they are looked at.
     """
 
+    usual: Convert
+    """That for None."""
+
     def __init__(self, source: AnyBackend, target: AnyBackend) -> None:
         super().__init__()
         self._source: AnyBackend = source
         self._target: AnyBackend = target
+        self.usual = self._first
+
+    def _first(self, value: object) -> object:
+        self.usual = self[None]
+        return self.usual(value)
 
     def __missing__(self, copy: bool | None) -> Convert:
         convert = Converter(self._target, copy=copy).behind_shortcut(self._source)

@@ -39,7 +39,7 @@ def _kept(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
 
     def keep(value: float, depth: int = 0, bag: Bag | None = None) -> object:
         made: HostArray = array(value)
-        if made.dtype != dtype:  # an int of more than 64 bits
+        if made.dtype is not dtype:  # an int of more than 64 bits
             return long_way(value, depth, bag)
         if bag is None:
             return over(made)

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, cast
+from weakref import WeakMethod, ref
 
 from gymbridge_runtime.actions import ActionRules
-from gymbridge_runtime.arrivals import Arrive, in_turn, single_step, together, vector_step
+from gymbridge_runtime.arrivals import in_turn, together
 from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dtypes import is_floating
 from gymbridge_runtime.scalars import Scalars
 from gymbridge_runtime.shortcuts import Shortcuts
-from gymbridge_runtime.types import Info
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.types import AnySpace
+    from gymbridge_runtime.backend import AnyBackend, Convert, ConvertFour
+    from gymbridge_runtime.types import AnySpace, Info
 
 __all__ = ["Settings", "SingleTraffic", "VectorTraffic"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 EnvActT = TypeVar("EnvActT")
-StepT = TypeVar("StepT")
 ArrayT = TypeVar("ArrayT")
 
 
@@ -95,13 +94,39 @@ class _Environment(Protocol):
     def observation_space(self) -> AnySpace: ...
 
 
-class Traffic(ABC, Generic[ObsT, ActT, EnvActT, StepT]):
+class _First:
+    """Stands for a conversion that every step needs, until it is first called.
+
+    From then on the conversion itself is there, as a plain attribute: Python finds one in a tenth
+    of the time of a cached property, and the traffic of a wrapper that nobody steps makes none.
+    """
+
+    def __init__(self, traffic: object, name: str, make: Callable[[], object]) -> None:
+        self._traffic: ref[object] = ref(traffic)
+        self._name: str = name
+        self._make: WeakMethod[Callable[[], object]] = WeakMethod(make)
+
+    def __call__(self, *values: object) -> object:
+        make = cast("Callable[[], Callable[..., object]]", self._make())  # its owner called this
+        conversion = make()
+        setattr(self._traffic(), self._name, conversion)
+        return conversion(*values)
+
+
+class Traffic(ABC, Generic[ObsT, ActT, EnvActT]):
     """The conversions of one wrapper, each made when it is first needed.
 
     Args:
         env: The wrapped environment.
         settings: What the wrapper was told.
     """
+
+    act: Callable[[ActT], EnvActT]
+    """Gives the environment an action as its own action space would have sampled it."""
+    observe: Callable[[object], ObsT]
+    """Converts observations."""
+    inform: Callable[[Info], Info]
+    """Converts infos; of a device that is a mesh they take every part."""
 
     _promised_new: bool = True
     """Whether the environment promises not to reuse what it returned; Gymnasium's do."""
@@ -110,37 +135,27 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, StepT]):
         self._env: _Environment = env
         self._settings: Settings = settings
         self.device: object = settings.target.parse_device(settings.device)
+        self.act = cast("Callable[[ActT], EnvActT]", _First(self, "act", self._act))
+        self.observe = cast("Callable[[object], ObsT]", _First(self, "observe", self._observe))
+        self.inform = cast("Callable[[Info], Info]", _First(self, "inform", self._inform))
 
-    @cached_property
-    def act(self) -> Callable[[ActT], EnvActT]:
-        """Gives the environment an action as its own action space would have sampled it."""
+    def _act(self) -> Convert:
         plain = self._to_env("", arrays_only=False)
         rules = ActionRules(self._settings.target, plain.imports, plain)
-        return cast("Callable[[ActT], EnvActT]", rules.of(self._env.action_space, "action"))
+        return rules.of(self._env.action_space, "action")
 
-    @cached_property
-    def arrive(self) -> Callable[[object, object, object, object, Info], StepT]:
-        """Converts what a step of the environment returned."""
-        arrive = self._arrival()
-        return cast("Callable[[object, object, object, object, Info], StepT]", arrive)
+    def _inform(self) -> Convert:
+        place = self._settings.target.everywhere(self.device)
+        return self._to_agent("info", place).whole()
+
+    def _observe(self) -> Convert:
+        return self._observations.behind_shortcut(self._settings.source)
 
     @cached_property
     def options(self) -> Callable[[Info | None], Info | None]:
         """Converts the arrays of reset options."""
         convert = self._to_env("options", arrays_only=True)
         return cast("Callable[[Info | None], Info | None]", convert)
-
-    @cached_property
-    def observe(self) -> Callable[[object], ObsT]:
-        """Converts observations."""
-        convert = self._observations.behind_shortcut(self._settings.source)
-        return cast("Callable[[object], ObsT]", convert)
-
-    @cached_property
-    def inform(self) -> Callable[[Info], Info]:
-        """Converts infos; of a device that is a mesh they take every part."""
-        place = self._settings.target.everywhere(self.device)
-        return cast("Callable[[Info], Info]", self._to_agent("info", place))
 
     @cached_property
     def sample(self) -> Callable[[object], ActT]:
@@ -151,8 +166,8 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, StepT]):
 
     @cached_property
     def _observations(self) -> Converter:
-        target, _, _, copy, float_dtype = self._settings[1:]
-        return Converter(
+        source, target, _, _, copy, float_dtype = self._settings
+        observations = Converter(
             target,
             device=self.device,
             copy=copy,
@@ -161,6 +176,8 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, StepT]):
             bounded=proves_fit(self._env.observation_space, target),
             root="obs",
         )
+        observations.expect_dicts(source)
+        return observations
 
     def _to_agent(self, root: str, device: object) -> Converter:
         return Converter(
@@ -181,31 +198,28 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, StepT]):
             root=root,
         )
 
-    @abstractmethod
-    def _arrival(self) -> Arrive: ...
-
     @override
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._env, self._settings)
 
 
-class SingleTraffic(Traffic[ObsT, ActT, EnvActT, tuple[ObsT, float, bool, bool, Info]]):
+class SingleTraffic(Traffic[ObsT, ActT, EnvActT]):
     """The conversions of a wrapper for one environment."""
 
-    @override
-    def _arrival(self) -> Arrive:
-        return single_step(
-            self.observe,
-            Scalars(float, self._to_agent("reward", self.device)),
-            Scalars(bool, self._to_agent("terminated or truncated", self.device)),
-            self.inform,
-        )
+    @cached_property
+    def reward(self) -> Callable[[object], float]:
+        """Makes a reward the float that Gymnasium promises."""
+        convert = Scalars(float, self._to_agent("reward", self.device))
+        return cast("Callable[[object], float]", convert)
+
+    @cached_property
+    def flag(self) -> Callable[[object], bool]:
+        """Makes terminated, or truncated, the bool that Gymnasium promises."""
+        convert = Scalars(bool, self._to_agent("terminated or truncated", self.device))
+        return cast("Callable[[object], bool]", convert)
 
 
-class VectorTraffic(
-    Traffic[ObsT, ActT, EnvActT, tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]],
-    Generic[ObsT, ActT, EnvActT, ArrayT],
-):
+class VectorTraffic(Traffic[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT, ArrayT]):
     """The conversions of a wrapper for a vector environment.
 
     Args:
@@ -214,19 +228,26 @@ class VectorTraffic(
         reuses_buffers: Whether the environment returns its own buffers.
     """
 
+    batch: Callable[[object, object, object, object], tuple[ObsT, ArrayT, ArrayT, ArrayT]]
+    """Converts observations, rewards, terminations and truncations, all at once."""
+
     def __init__(self, env: _Environment, settings: Settings, *, reuses_buffers: bool) -> None:
         super().__init__(env, settings)
         self._promised_new: bool = not reuses_buffers
+        self.batch = cast(
+            "Callable[[object, object, object, object], tuple[ObsT, ArrayT, ArrayT, ArrayT]]",
+            _First(self, "batch", self._batch),
+        )
 
-    @override
-    def _arrival(self) -> Arrive:
+    def _batch(self) -> ConvertFour:
         roots = ("reward", "terminated", "truncated")
         ways = [self._observations, *(self._to_agent(root, self.device) for root in roots)]
         source = self._settings.source
         if self._settings.target.batches:
-            return vector_step(together(ways, source), self.inform)
-        four = in_turn([way.behind_shortcut(source) for way in ways])
-        return vector_step(Shortcuts(ways[0].imports, source).before_four(four), self.inform)
+            four = together(ways, source)
+        else:
+            four = in_turn([way.behind_shortcut(source) for way in ways])
+        return Shortcuts(ways[0].imports, source).before_four(four)
 
     @override
     def __reduce__(self) -> tuple[object, ...]:

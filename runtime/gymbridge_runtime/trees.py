@@ -48,9 +48,8 @@ def rule_of(rule: Callable[[ValueT, int, Bag | None], object]) -> Rule:
     return cast("Rule", rule)
 
 
-def as_it_is(value: object, depth: int, bag: Bag | None) -> object:
+def as_it_is(value: object, _depth: int, _bag: Bag | None) -> object:
     """Leave ``value`` alone."""
-    del depth, bag
     return value
 
 
@@ -76,6 +75,11 @@ class Rules(Kinds[Rule]):
             container = container_of(kind)
             rule = as_it_is if container is None else self.within(container)
         return self.remember(kind, rule)
+
+    def put_before(self, kind: type[object], shortcut: Callable[[Rule], Rule]) -> None:
+        """Put ``shortcut`` before the rule of dictionaries, lists or tuples."""
+        self._plain[kind] = shortcut(self._plain[kind])
+        _ = self.pop(kind, None)
 
     # The plain containers are nearly all there are, so they have rules of their own: one frame a
     # level and no call but the rule of the child.

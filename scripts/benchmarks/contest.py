@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-from types import MethodType
 from typing import TYPE_CHECKING, NamedTuple
+
+import gymnasium as gym
 
 from .arrays import fresh
 
@@ -43,12 +43,14 @@ def converting(
     """Convert ``value``, or trees like it, with functions."""
     convert = pair.converter()
     calls: dict[str, Callable[[AnyType], object]] = {}
-    if floor is not None:
-        calls["floor"] = floor
     if copy is None:
         calls |= {"gymbridge": convert, "gymnasium": pair.gymnasiums_converter()}
+        if floor is not None:
+            calls["floor"] = floor
     else:  # Gymnasium has no say in this
-        calls["gymbridge"] = partial(convert, copy=copy)
+        calls["gymbridge"] = lambda value: convert(value, copy=copy)
+        if floor is not None:
+            calls["floor"] = _called(floor)  # as the option needs a call around the call
 
     once = fresh(pair.source, [value])
 
@@ -58,13 +60,22 @@ def converting(
     return Contest(calls, prepare, most if pair.source == "jax" else 200)
 
 
+def _called(function: Callable[[AnyType], object]) -> Callable[[AnyType], object]:
+    def call(value: AnyType) -> object:
+        return function(value)
+
+    return call
+
+
 def stepping(
     world: World, pair: Pair, floor: Callable[[AnyType, AnyType], object] | None
 ) -> Contest:
     """Take steps in ``world``, bare and from within wrappers."""
     calls: dict[str, Callable[[AnyType], object]] = {"bare": world.step}
     if floor is not None:
-        calls["floor"] = MethodType(floor, world)
+        base = gym.vector.VectorWrapper if isinstance(world, gym.vector.VectorEnv) else gym.Wrapper
+        by_hand: AnyType = type("ByHand", (base,), {"step": floor})
+        calls["floor"] = by_hand(world).step
     calls["gymbridge"] = pair.wrapper(world).step
     calls["gymnasium"] = pair.gymnasiums_wrapper(world).step
 

@@ -21,7 +21,8 @@ def nothing_compiled() -> None:
     require("jax")
     from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
 
-    SMALL_ARRAYS._compiled.clear()
+    SMALL_ARRAYS._one.clear()
+    SMALL_ARRAYS._many.clear()
     SMALL_ARRAYS._seen.clear()
 
 

@@ -19,6 +19,9 @@ from tests.libraries.torch import torch
 from tests.runtime.replay import Replay
 from tests.support import Array, Host, Pair, identical, run_python
 
+JAX = load("gymbridge_runtime.backends.jax:JAX")
+NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
+
 STEADY = 2000
 """Conversions of each kind: what one of them leaves behind would show."""
 
@@ -149,6 +152,10 @@ print(compiles)
         assert 0 < int(run_python(COUNTING + code)) <= 64
 
 
+def leaves(tree: Array) -> list[Array]:
+    return list(tree) if isinstance(tree, (list, tuple)) else [tree]
+
+
 @pytest.mark.usefixtures("nothing_compiled")
 class TestShapesThatComeAgain:
     """Arrays that travel together, compiled or not, arrive bit for bit."""
@@ -225,6 +232,46 @@ class TestShapesThatComeAgain:
             for value, array in zip(values, result, strict=True):
                 assert isinstance(array, jax.Array)
                 assert identical(np.array(array), value)
+
+    def test_of_64_bits_whether_jax_has_them_or_not(self) -> None:
+        values: list[Host] = [
+            np.array([1e300, -1e300, 0.1, np.nan, -0.0, 1e-50]),
+            np.array([-(2**31), 2**31 - 1]),
+            np.array([True, False, True]),
+            np.arange(5, dtype=np.uint8),
+            np.float64(0.1) * np.ones((2, 3)),
+        ]
+        trees: list[Array] = [values, values[0], values[1], tuple(values[:4])]
+        for _ in range(20):
+            for wide in (False, True):
+                with jax.enable_x64(wide):
+                    for tree in trees:
+                        result = Pair("numpy", "jax").convert(tree)
+                        for value, array in zip(leaves(tree), leaves(result), strict=True):
+                            narrow = {"float64": "float32", "int64": "int32"}
+                            name = value.dtype.name
+                            dtype = name if wide else narrow.get(name, name)
+                            with np.errstate(over="ignore"):
+                                assert identical(np.array(array), value.astype(dtype)), (wide, name)
+
+    def test_without_a_float_dtype_where_one_is_asked_for(self) -> None:
+        value = np.linspace(0, 1, 6, dtype=np.float32)
+        plain = Converter(JAX).behind_shortcut(NUMPY)
+        cast = Converter(JAX, float_dtype="float16").behind_shortcut(NUMPY)
+        for _ in range(40):
+            for tree in (value, [value, value]):
+                assert {array.dtype.name for array in leaves(plain(tree))} == {"float32"}
+                assert {array.dtype.name for array in leaves(cast(tree))} == {"float16"}
+
+    def test_are_copies_from_the_first_time_on(self) -> None:
+        one, other = np.zeros(8, np.float32), np.zeros(8, np.int32)
+        kept = []
+        for turn in range(60):
+            one[:], other[:] = turn, -turn
+            kept.append(Pair("numpy", "jax").convert([one, {"other": other}]))
+        for turn, (first, second) in enumerate(kept):
+            assert first.tolist() == [turn] * 8
+            assert second["other"].tolist() == [-turn] * 8
 
     def test_while_jax_is_tracing(self) -> None:
         values: list[Host] = [np.full(3, 2, np.float32), np.full(3, 3, np.int8)]

@@ -7,6 +7,7 @@ import pytest
 from gymbridge_runtime.arrays import ArrayImport
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
+from gymbridge_runtime.shortcuts import Shortcuts
 
 from tests.libraries.jax import jnp
 from tests.libraries.mlx import mx
@@ -108,6 +109,82 @@ def test_ordinary_arrays_take_the_shortcut(
     monkeypatch.setattr(ArrayImport, "convert", long_way)
     for array in arrays:
         assert pair.target.is_array(converted(pair, way, array, where))
+
+
+def arrays_of_a_step(pair: Pair) -> tuple[Array, ...]:
+    return tuple(
+        source_of(pair, name, shape)
+        for name, shape in (("float32", (4, 3)), ("float32", (4,)), ("bool", (4,)), ("bool", (4,)))
+    )
+
+
+def shortcuts_of(pair: Pair) -> tuple[Converter, Shortcuts]:
+    converter = Converter(BACKENDS[pair.target.name])
+    return converter, Shortcuts(converter.imports, BACKENDS[pair.source.name])
+
+
+def unwanted(*values: object) -> Array:
+    raise AssertionError(f"{[type(value) for value in values]} took the long way")
+
+
+FOUR = [pair for pair in PAIRS if "mlx" not in {pair.source.name, pair.target.name}]
+"""The pairs with a shortcut for four arrays; PyTorch has to look at what JAX and MLX show."""
+
+
+@pytest.mark.parametrize("pair", [pair for pair in FOUR if repr(pair) != "jax_to_torch"], ids=repr)
+def test_the_shortcut_for_four_arrays_does_what_dlpack_does(pair: Pair) -> None:
+    step = arrays_of_a_step(pair)
+    converter, shortcuts = shortcuts_of(pair)
+    for _ in range(20):  # what JAX sees often it compiles
+        converter(step)
+    result = shortcuts.before_four(unwanted)(*step)
+    assert type(result) is tuple
+    for array, source in zip(result, step, strict=True):
+        reference = by_dlpack(pair.target.name, source)
+        assert type(array) is type(reference)
+        assert identical(pair.target.values(array), pair.target.values(reference))
+        same = pair.target.address(array) == pair.source.address(source)
+        assert same is shares(pair, "copy=None")
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_four_values_that_are_not_all_ordinary_take_the_long_way(pair: Pair) -> None:
+    step = arrays_of_a_step(pair)
+    _, shortcuts = shortcuts_of(pair)
+    four = shortcuts.before_four(lambda *values: values)
+    for odd in (3, None, {"a": step[0]}, np.array(["text"]), np.array([None])):
+        for place in range(4):
+            values = (*step[:place], odd, *step[place + 1 :])
+            assert all(one is other for one, other in zip(four(*values), values, strict=True))
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [pair for pair in PAIRS if pair.target.name == "numpy" or repr(pair) == "numpy_to_torch"],
+    ids=repr,
+)
+def test_the_shortcut_for_dictionaries_does_what_dlpack_does(pair: Pair) -> None:
+    step = dict(zip("abcd", arrays_of_a_step(pair), strict=True))
+    _, shortcuts = shortcuts_of(pair)
+    result: Array = shortcuts.before_dict(unwanted)(step, 0, None)
+    assert list(result) == list(step)
+    for key, source in step.items():
+        reference = by_dlpack(pair.target.name, source)
+        assert type(result[key]) is type(reference)
+        assert identical(pair.target.values(result[key]), pair.target.values(reference))
+        same = pair.target.address(result[key]) == pair.source.address(source)
+        assert same is shares(pair, "copy=None")
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_dictionaries_that_hold_anything_else_take_the_long_way(pair: Pair) -> None:
+    step = dict(zip("abcd", arrays_of_a_step(pair), strict=True))
+    _, shortcuts = shortcuts_of(pair)
+    way = shortcuts.before_dict(lambda value, depth, bag: (value, depth, bag))
+    for odd in (3, None, {"a": step["a"]}, np.array(["text"]), np.array([None])):
+        tree = {**step, "odd": odd}
+        found: Array = way(tree, 3, None)
+        assert found[0] is tree
 
 
 def special() -> dict[str, tuple[Pair, Array]]:

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import jax
 import numpy as np
-from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, Export, HostView, Import
+from gymbridge_runtime.backend import (
+    Backend,
+    Export,
+    HostView,
+    Import,
+)
 from gymbridge_runtime.backends.jax_small import CONFIG, SMALL, SMALL_ARRAYS
 from gymbridge_runtime.dlpack import Producer, device_of
 from gymbridge_runtime.errors import ConversionError
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gymbridge_runtime.dtypes import AnyDType
-    from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray, OneJaxDevice
 
 __all__ = ["JAX", "JaxBackend"]
@@ -84,40 +88,16 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return _concrete_type() if _process_count() == 1 and not self.leaves_host(None) else None
 
     @override
-    def plain_view(self, array: jax.Array) -> HostArray | None:
-        return np.asarray(array)
+    def plain_view(self) -> Callable[[jax.Array], HostArray]:
+        return np.asarray
+
+    @override
+    def plain_copy(self) -> Callable[[jax.Array], HostArray] | None:
+        return np.array
 
     @override
     def plain_import(self) -> Import:
         return self._import_small
-
-    @override
-    def viewing(self, otherwise: Rule) -> Rule:
-        kind, view_of = self.plain_kind(), np.asarray
-
-        def view(value: object, depth: int = 0, bag: Bag | None = None) -> object:
-            try:
-                if type(value) is kind:
-                    return view_of(value)
-            except REFUSALS:
-                pass
-            return otherwise(value, depth, bag)
-
-        return view
-
-    @override
-    def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
-        kind, view_of = self.plain_kind(), np.asarray
-
-        def view(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
-            try:
-                if type(a) is type(b) is type(c) is type(d) is kind:
-                    return view_of(a), view_of(b), view_of(c), view_of(d)
-            except REFUSALS:
-                pass
-            return otherwise(a, b, c, d)
-
-        return view
 
     @override
     def is_array(self, kind: type[object]) -> bool:
@@ -157,8 +137,24 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if device is None and len(views) > 1:
             arrays = SMALL_ARRAYS.many(views)
             if arrays is not None:
-                return arrays
-        return [self.from_host(views[0], device)] if len(views) == 1 else self._put(views, device)
+                return list(arrays)
+        copies = [self._own(view) for view in views]
+        return [self.from_host(copies[0], device)] if len(views) == 1 else self._put(copies, device)
+
+    def _own(self, view: HostArray) -> HostArray:
+        """Return ``view`` if it is nobody else's already, as large ones are, or a copy."""
+        return view if view.nbytes >= SMALL else self.private_copy(view, self._stored(view.dtype))
+
+    def _stored(self, dtype: AnyDType) -> AnyDType:
+        return self.stored_as(dtype) or dtype
+
+    @override
+    def again(self) -> Callable[[HostArray], object | None]:
+        return SMALL_ARRAYS.again()
+
+    @override
+    def many_again(self) -> Callable[[Sequence[HostArray]], Sequence[object] | None]:
+        return SMALL_ARRAYS.many_again
 
     def _put(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
         if device is None:

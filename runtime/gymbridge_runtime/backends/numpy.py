@@ -10,10 +10,9 @@ from gymbridge_runtime.types import HostArray
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gymbridge_runtime.dtypes import AnyDType
-    from gymbridge_runtime.trees import Bag, Rule
 
 __all__ = ["NUMPY", "NumpyBackend"]
 
@@ -29,23 +28,19 @@ class NumpyBackend(Backend[HostArray, None]):
     host_scalars: bool = True
     plain_dtypes: frozenset[AnyDType] = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
     host_arrays: bool = True
+    refuses_others: bool = True  # there are none that it does not keep
 
     @override
     def plain_kind(self) -> type[object] | None:
         return np.ndarray
 
     @override
-    def plain_view(self, array: HostArray) -> HostArray | None:
-        return array
+    def plain_view(self) -> Callable[[HostArray], HostArray]:
+        return _itself
 
     @override
-    def viewing(self, otherwise: Rule) -> Rule:
-        kind = np.ndarray
-
-        def view(value: object, depth: int = 0, bag: Bag | None = None) -> object:
-            return value if type(value) is kind else otherwise(value, depth, bag)
-
-        return view
+    def plain_copy(self) -> Callable[[HostArray], HostArray] | None:
+        return np.ndarray.copy
 
     @override
     def plain_import(self) -> Import:
@@ -86,7 +81,7 @@ class NumpyBackend(Backend[HostArray, None]):
         return ("cpu",)
 
 
-def _itself(view: HostArray) -> object:
+def _itself(view: HostArray) -> HostArray:
     return view
 
 

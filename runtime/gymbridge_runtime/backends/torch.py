@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import torch
-from gymbridge_runtime.backend import REFUSALS, Backend, ConvertFour, Export, HostView, Import
+from gymbridge_runtime.backend import (
+    Backend,
+    Export,
+    HostView,
+    Import,
+)
 from gymbridge_runtime.dlpack import Producer, device_of
 from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.errors import ConversionError
@@ -17,7 +22,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["TORCH", "TorchBackend"]
@@ -71,16 +75,16 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         np.dtype(name) for name in _DTYPES.values() if name != "uint64"
     )
 
+    refuses_others: bool = True
+
     @override
     def plain_kind(self) -> type[object] | None:
         return torch.Tensor
 
     @override
-    def plain_view(self, array: torch.Tensor) -> HostArray | None:
-        if array.dtype in _PLAIN and not array.requires_grad:
-            view: HostArray = array.numpy()
-            return view
-        return None
+    def plain_view(self) -> Callable[[torch.Tensor], HostArray]:
+        # it refuses what requires gradients, is conjugate, sparse, quantized, or on a GPU
+        return cast("Callable[[torch.Tensor], HostArray]", torch.Tensor.numpy)
 
     @override
     def plain_import(self) -> Import:
@@ -89,39 +93,6 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def plain_number(self, array: torch.Tensor) -> complex | None:
         return array.item() if array.dtype in _PLAIN and array.ndim == 0 else None
-
-    @override
-    def viewing(self, otherwise: Rule) -> Rule:
-        kind = torch.Tensor
-
-        def view(value: object, depth: int = 0, bag: Bag | None = None) -> object:
-            try:
-                if type(value) is kind and not value.requires_grad:
-                    return value.numpy()
-            except REFUSALS:
-                pass
-            return otherwise(value, depth, bag)
-
-        return view
-
-    @override
-    def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
-        kind = torch.Tensor
-
-        def view(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
-            try:
-                if (
-                    (type(a) is kind and not a.requires_grad)
-                    and (type(b) is kind and not b.requires_grad)
-                    and (type(c) is kind and not c.requires_grad)
-                    and (type(d) is kind and not d.requires_grad)
-                ):
-                    return a.numpy(), b.numpy(), c.numpy(), d.numpy()
-            except REFUSALS:
-                pass
-            return otherwise(a, b, c, d)
-
-        return view
 
     @override
     def is_array(self, kind: type[object]) -> bool:

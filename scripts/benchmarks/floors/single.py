@@ -1,4 +1,7 @@
-"""Floors of wrappers for one environment: a step with one array, and one with an info besides."""
+"""Floors of wrappers for one environment: a step with one array, and one with an info besides.
+
+Each is the method of a `gymnasium.Wrapper`, as one writes it for the one environment one has.
+"""
 
 from __future__ import annotations
 
@@ -20,35 +23,36 @@ __all__ = ["CARTPOLE", "INFO", "STEP"]
 
 Floors: TypeAlias = "dict[str, Callable[[AnyType, AnyType], object]]"
 
-NumpyEnv: TypeAlias = "gym.Env[AnyArray, AnyArray]"
-TorchEnv: TypeAlias = "gym.Env[Tensor, Tensor]"
-JaxEnv: TypeAlias = "gym.Env[jax.Array, jax.Array]"
+NumpyWrapper: TypeAlias = "gym.Wrapper[AnyType, AnyType, AnyArray, AnyArray]"
+TorchWrapper: TypeAlias = "gym.Wrapper[AnyType, AnyType, Tensor, Tensor]"
+JaxWrapper: TypeAlias = "gym.Wrapper[AnyType, AnyType, jax.Array, jax.Array]"
+CartPoleWrapper: TypeAlias = "gym.Wrapper[AnyType, AnyType, AnyArray, np.int64]"
 
 # -- an observation that is one array, actions that are one, an empty info ------------------------
 
 
-def numpy_to_torch_step(env: NumpyEnv, action: Tensor) -> object:
-    obs, reward, terminated, truncated, info = env.step(action.numpy().copy())
+def numpy_to_torch_step(self: NumpyWrapper, action: Tensor) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(action.numpy().copy())
     return numpy_to_torch(obs), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
-def torch_to_numpy_step(env: TorchEnv, action: AnyArray) -> object:
-    obs, reward, terminated, truncated, info = env.step(from_numpy(action.copy()))
+def torch_to_numpy_step(self: TorchWrapper, action: AnyArray) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(from_numpy(action.copy()))
     return obs.numpy(), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
-def numpy_to_jax_step(env: NumpyEnv, action: jax.Array) -> object:
-    obs, reward, terminated, truncated, info = env.step(np.array(action))
+def numpy_to_jax_step(self: NumpyWrapper, action: jax.Array) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(np.array(action))
     return identity(obs.copy()), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
-def jax_to_numpy_step(env: JaxEnv, action: AnyArray) -> object:
-    obs, reward, terminated, truncated, info = env.step(identity(action.copy()))
+def jax_to_numpy_step(self: JaxWrapper, action: AnyArray) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(identity(action.copy()))
     return np.asarray(obs), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
-def torch_to_jax_step(env: TorchEnv, action: jax.Array) -> object:
-    obs, reward, terminated, truncated, info = env.step(from_numpy(np.array(action)))
+def torch_to_jax_step(self: TorchWrapper, action: jax.Array) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(from_numpy(np.array(action)))
     return (
         identity(obs.numpy().copy()),
         float(reward),
@@ -58,8 +62,8 @@ def torch_to_jax_step(env: TorchEnv, action: jax.Array) -> object:
     )
 
 
-def jax_to_torch_step(env: JaxEnv, action: Tensor) -> object:
-    obs, reward, terminated, truncated, info = env.step(identity(action.numpy().copy()))
+def jax_to_torch_step(self: JaxWrapper, action: Tensor) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(identity(action.numpy().copy()))
     return from_numpy(np.array(obs)), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
@@ -75,13 +79,17 @@ STEP: Final[Floors] = {
 # -- CartPole: its action space samples NumPy's integer scalars -----------------------------------
 
 
-def numpy_to_torch_cartpole(env: gym.Env[AnyArray, np.int64], action: Tensor) -> object:
-    obs, reward, terminated, truncated, info = env.step(np.int64(action.item()))
+def numpy_to_torch_cartpole(
+    self: gym.Wrapper[AnyType, AnyType, AnyArray, np.int64], action: Tensor
+) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(np.int64(action.item()))
     return numpy_to_torch(obs), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
-def numpy_to_jax_cartpole(env: gym.Env[AnyArray, np.int64], action: jax.Array) -> object:
-    obs, reward, terminated, truncated, info = env.step(np.int64(np.asarray(action).item()))
+def numpy_to_jax_cartpole(
+    self: gym.Wrapper[AnyType, AnyType, AnyArray, np.int64], action: jax.Array
+) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(np.int64(np.asarray(action).item()))
     return identity(obs.copy()), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
@@ -93,8 +101,8 @@ CARTPOLE: Final[Floors] = {
 # -- an info of two arrays, two numbers and two strings -------------------------------------------
 
 
-def numpy_to_torch_info(env: NumpyEnv, action: Tensor) -> object:
-    obs, reward, terminated, truncated, info = env.step(action.numpy().copy())
+def numpy_to_torch_info(self: NumpyWrapper, action: Tensor) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(action.numpy().copy())
     new: Info = {
         "position": numpy_to_torch(info["position"]),
         "speed": from_numpy(np.array(info["speed"])),
@@ -106,8 +114,8 @@ def numpy_to_torch_info(env: NumpyEnv, action: Tensor) -> object:
     return numpy_to_torch(obs), float(reward), bool(terminated), bool(truncated), new
 
 
-def torch_to_numpy_info(env: TorchEnv, action: AnyArray) -> object:
-    obs, reward, terminated, truncated, info = env.step(from_numpy(action.copy()))
+def torch_to_numpy_info(self: TorchWrapper, action: AnyArray) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(from_numpy(action.copy()))
     new: Info = {
         "position": info["position"].numpy(),
         "speed": info["speed"].numpy(),
@@ -119,8 +127,8 @@ def torch_to_numpy_info(env: TorchEnv, action: AnyArray) -> object:
     return obs.numpy(), float(reward), bool(terminated), bool(truncated), new
 
 
-def numpy_to_jax_info(env: NumpyEnv, action: jax.Array) -> object:
-    obs, reward, terminated, truncated, info = env.step(np.array(action))
+def numpy_to_jax_info(self: NumpyWrapper, action: jax.Array) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(np.array(action))
     new_obs, position, speed, lives, time = identities(
         obs.copy(),
         info["position"].copy(),
@@ -139,8 +147,8 @@ def numpy_to_jax_info(env: NumpyEnv, action: jax.Array) -> object:
     return new_obs, float(reward), bool(terminated), bool(truncated), new
 
 
-def jax_to_numpy_info(env: JaxEnv, action: AnyArray) -> object:
-    obs, reward, terminated, truncated, info = env.step(identity(action.copy()))
+def jax_to_numpy_info(self: JaxWrapper, action: AnyArray) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(identity(action.copy()))
     new: Info = {
         "position": np.asarray(info["position"]),
         "speed": np.asarray(info["speed"]),
@@ -152,8 +160,8 @@ def jax_to_numpy_info(env: JaxEnv, action: AnyArray) -> object:
     return np.asarray(obs), float(reward), bool(terminated), bool(truncated), new
 
 
-def torch_to_jax_info(env: TorchEnv, action: jax.Array) -> object:
-    obs, reward, terminated, truncated, info = env.step(from_numpy(np.array(action)))
+def torch_to_jax_info(self: TorchWrapper, action: jax.Array) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(from_numpy(np.array(action)))
     new_obs, position, speed, lives, time = identities(
         obs.numpy().copy(),
         info["position"].numpy().copy(),
@@ -172,8 +180,8 @@ def torch_to_jax_info(env: TorchEnv, action: jax.Array) -> object:
     return new_obs, float(reward), bool(terminated), bool(truncated), new
 
 
-def jax_to_torch_info(env: JaxEnv, action: Tensor) -> object:
-    obs, reward, terminated, truncated, info = env.step(identity(action.numpy().copy()))
+def jax_to_torch_info(self: JaxWrapper, action: Tensor) -> object:
+    obs, reward, terminated, truncated, info = self.env.step(identity(action.numpy().copy()))
     new: Info = {
         "position": from_numpy(np.array(info["position"])),
         "speed": from_numpy(np.array(info["speed"])),

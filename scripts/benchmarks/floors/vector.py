@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
     import jax
     from gymbridge_runtime.types import AnyArray, AnyType
-    from gymnasium.vector import VectorEnv
+    from gymnasium.vector import VectorWrapper
 
 __all__ = ["CARTPOLES", "DICT", "STEP"]
 
 Floors: TypeAlias = "dict[str, Callable[[AnyType, AnyType], object]]"
 
-NumpyEnvs: TypeAlias = "VectorEnv[AnyArray, AnyArray, AnyArray]"
-TorchEnvs: TypeAlias = "VectorEnv[Tensor, Tensor, Tensor]"
-JaxEnvs: TypeAlias = "VectorEnv[jax.Array, jax.Array, jax.Array]"
+NumpyWrapper: TypeAlias = "VectorWrapper[AnyType, AnyType, AnyArray, AnyArray, AnyArray]"
+TorchWrapper: TypeAlias = "VectorWrapper[AnyType, AnyType, Tensor, Tensor, Tensor]"
+JaxWrapper: TypeAlias = "VectorWrapper[AnyType, AnyType, jax.Array, jax.Array, jax.Array]"
 
 # -- observations that are one array, actions that are one, empty infos ---------------------------
 
 
-def numpy_to_torch_step(envs: NumpyEnvs, actions: Tensor) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(actions.numpy().copy())
+def numpy_to_torch_step(self: NumpyWrapper, actions: Tensor) -> object:
+    obs, rewards, terminated, truncated, infos = self.env.step(actions.numpy().copy())
     return (
         numpy_to_torch(obs),
         numpy_to_torch(rewards),
@@ -46,21 +46,21 @@ def numpy_to_torch_step(envs: NumpyEnvs, actions: Tensor) -> object:
     )
 
 
-def torch_to_numpy_step(envs: TorchEnvs, actions: AnyArray) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(from_numpy(actions.copy()))
+def torch_to_numpy_step(self: TorchWrapper, actions: AnyArray) -> object:
+    obs, rewards, terminated, truncated, infos = self.env.step(from_numpy(actions.copy()))
     return obs.numpy(), rewards.numpy(), terminated.numpy(), truncated.numpy(), dict(infos)
 
 
-def numpy_to_jax_step(envs: NumpyEnvs, actions: jax.Array) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(np.array(actions))
+def numpy_to_jax_step(self: NumpyWrapper, actions: jax.Array) -> object:
+    obs, rewards, terminated, truncated, infos = self.env.step(np.array(actions))
     return (
         *identities(obs.copy(), rewards.astype(np.float32), terminated.copy(), truncated.copy()),
         dict(infos),
     )
 
 
-def jax_to_numpy_step(envs: JaxEnvs, actions: AnyArray) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(identity(actions.copy()))
+def jax_to_numpy_step(self: JaxWrapper, actions: AnyArray) -> object:
+    obs, rewards, terminated, truncated, infos = self.env.step(identity(actions.copy()))
     return (
         np.asarray(obs),
         np.asarray(rewards),
@@ -70,8 +70,8 @@ def jax_to_numpy_step(envs: JaxEnvs, actions: AnyArray) -> object:
     )
 
 
-def torch_to_jax_step(envs: TorchEnvs, actions: jax.Array) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(from_numpy(np.array(actions)))
+def torch_to_jax_step(self: TorchWrapper, actions: jax.Array) -> object:
+    obs, rewards, terminated, truncated, infos = self.env.step(from_numpy(np.array(actions)))
     return (
         *identities(
             obs.numpy().copy(),
@@ -83,8 +83,8 @@ def torch_to_jax_step(envs: TorchEnvs, actions: jax.Array) -> object:
     )
 
 
-def jax_to_torch_step(envs: JaxEnvs, actions: Tensor) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(identity(actions.numpy().copy()))
+def jax_to_torch_step(self: JaxWrapper, actions: Tensor) -> object:
+    obs, rewards, terminated, truncated, infos = self.env.step(identity(actions.numpy().copy()))
     return (
         from_numpy(np.array(obs)),
         from_numpy(np.array(rewards)),
@@ -106,8 +106,8 @@ STEP: Final[Floors] = {
 # -- CartPoles: JAX counts actions in int32, they in int64 ----------------------------------------
 
 
-def numpy_to_jax_cartpoles(envs: NumpyEnvs, actions: jax.Array) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(np.asarray(actions).astype(np.int64))
+def numpy_to_jax_cartpoles(self: NumpyWrapper, actions: jax.Array) -> object:
+    obs, rewards, terminated, truncated, infos = self.env.step(np.asarray(actions).astype(np.int64))
     return (
         *identities(obs.copy(), rewards.astype(np.float32), terminated.copy(), truncated.copy()),
         dict(infos),
@@ -123,9 +123,10 @@ CARTPOLES: Final[Floors] = {
 
 
 def numpy_to_torch_dict(
-    envs: VectorEnv[dict[str, AnyArray], AnyArray, AnyArray], actions: Tensor
+    self: VectorWrapper[AnyType, AnyType, dict[str, AnyArray], AnyArray, AnyArray],
+    actions: Tensor,
 ) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(actions.numpy().copy())
+    obs, rewards, terminated, truncated, infos = self.env.step(actions.numpy().copy())
     return (
         numpy_dict_to_torch(obs),
         numpy_to_torch(rewards),
@@ -136,9 +137,10 @@ def numpy_to_torch_dict(
 
 
 def torch_to_numpy_dict(
-    envs: VectorEnv[dict[str, Tensor], Tensor, Tensor], actions: AnyArray
+    self: VectorWrapper[AnyType, AnyType, dict[str, Tensor], Tensor, Tensor],
+    actions: AnyArray,
 ) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(from_numpy(actions.copy()))
+    obs, rewards, terminated, truncated, infos = self.env.step(from_numpy(actions.copy()))
     return (
         torch_dict_to_numpy(obs),
         rewards.numpy(),
@@ -149,9 +151,10 @@ def torch_to_numpy_dict(
 
 
 def numpy_to_jax_dict(
-    envs: VectorEnv[dict[str, AnyArray], AnyArray, AnyArray], actions: jax.Array
+    self: VectorWrapper[AnyType, AnyType, dict[str, AnyArray], AnyArray, AnyArray],
+    actions: jax.Array,
 ) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(np.array(actions))
+    obs, rewards, terminated, truncated, infos = self.env.step(np.array(actions))
     *leaves, new_rewards, new_terminated, new_truncated = identities(
         *[array.copy() for array in obs.values()],
         rewards.astype(np.float32),
@@ -168,9 +171,10 @@ def numpy_to_jax_dict(
 
 
 def jax_to_numpy_dict(
-    envs: VectorEnv[dict[str, jax.Array], jax.Array, jax.Array], actions: AnyArray
+    self: VectorWrapper[AnyType, AnyType, dict[str, jax.Array], jax.Array, jax.Array],
+    actions: AnyArray,
 ) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(identity(actions.copy()))
+    obs, rewards, terminated, truncated, infos = self.env.step(identity(actions.copy()))
     return (
         jax_dict_to_numpy(obs),
         np.asarray(rewards),
@@ -181,9 +185,10 @@ def jax_to_numpy_dict(
 
 
 def torch_to_jax_dict(
-    envs: VectorEnv[dict[str, Tensor], Tensor, Tensor], actions: jax.Array
+    self: VectorWrapper[AnyType, AnyType, dict[str, Tensor], Tensor, Tensor],
+    actions: jax.Array,
 ) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(from_numpy(np.array(actions)))
+    obs, rewards, terminated, truncated, infos = self.env.step(from_numpy(np.array(actions)))
     *leaves, new_rewards, new_terminated, new_truncated = identities(
         *[array.numpy().copy() for array in obs.values()],
         rewards.numpy().copy(),
@@ -200,9 +205,10 @@ def torch_to_jax_dict(
 
 
 def jax_to_torch_dict(
-    envs: VectorEnv[dict[str, jax.Array], jax.Array, jax.Array], actions: Tensor
+    self: VectorWrapper[AnyType, AnyType, dict[str, jax.Array], jax.Array, jax.Array],
+    actions: Tensor,
 ) -> object:
-    obs, rewards, terminated, truncated, infos = envs.step(identity(actions.numpy().copy()))
+    obs, rewards, terminated, truncated, infos = self.env.step(identity(actions.numpy().copy()))
     return (
         jax_dict_to_torch(obs),
         from_numpy(np.array(rewards)),

@@ -1,0 +1,167 @@
+"""Several small arrays into JAX as one: each further argument of a compiled call costs 2 µs.
+
+Their bytes are put one after the other on the host, and XLA takes them apart again, bit by bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+
+import jax
+import numpy as np
+from gymbridge_runtime.narrowing import untyped
+from typing_extensions import TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["ImportMany", "import_of", "jitted"]
+
+ResultT = TypeVar("ResultT")
+
+ImportMany: TypeAlias = "Callable[[Sequence[HostArray]], Sequence[object]]"
+"""From arrays of NumPy to copies of them in JAX."""
+
+_MOST_RESULTS: Final = 7
+"""Results of one call; from 8 on XLA takes threads for it, and 10 to 30 µs longer."""
+
+_MOST_ARRAYS: Final = 64
+"""Arrays from which one identity is compiled: it takes longer to run, and much less to compile."""
+
+_MOST_BYTES: Final = 4096
+"""Bytes of an array from which it costs more to be packed than to be an argument."""
+
+_PACKED: Final = frozenset(map(np.dtype, "?bBhHeiIlLqQfd"))
+
+_WIDE: Final[AnyDType] = np.dtype(np.float64)
+"""What JAX has as float32, unless x64 is on."""
+
+_WORD: Final = 4
+"""Bytes of the elements that are handed over: XLA takes single bytes apart at a third the speed."""
+
+
+class _Packed(NamedTuple):
+    """Where an array is among the bytes of all, and what becomes of it."""
+
+    which: int
+    start: int
+    stop: int
+    shape: tuple[int, ...]
+    dtype: AnyDType
+
+
+def jitted(function: Callable[..., ResultT]) -> Callable[..., ResultT]:
+    """Return ``function``, compiled."""
+    jit = untyped(jax, "jit")
+    return cast("Callable[[Callable[..., ResultT]], Callable[..., ResultT]]", jit)(function)
+
+
+_bits: Final = cast(
+    "Callable[[jax.Array, AnyDType], jax.Array]", untyped(jax.lax, "bitcast_convert_type")
+)
+
+
+@jitted
+def _same(*arrays: jax.Array) -> tuple[jax.Array, ...]:
+    return arrays
+
+
+def _copied(arrays: Sequence[HostArray]) -> Sequence[object]:
+    return _same(*[array.copy() for array in arrays])
+
+
+def import_of(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
+    """Return the import of copies of arrays like ``views``.
+
+    Args:
+        views: Arrays of dtypes that JAX has, and float64.
+        wide: Whether JAX has float64 as well, and does not store it as float32.
+    """
+    if len(views) > _MOST_ARRAYS:
+        return _copied
+    compiled: dict[object, ImportMany] = {}
+    calls: list[tuple[slice, ImportMany]] = []
+    count = -(-len(views) // _MOST_RESULTS)
+    for number in range(count):  # of as nearly the same size as can be
+        part = slice(number * len(views) // count, (number + 1) * len(views) // count)
+        signature = tuple([(view.dtype, view.shape) for view in views[part]])
+        if signature not in compiled:  # parts that are alike need one compilation
+            compiled[signature] = _in_one_call(views[part], wide=wide)
+        calls.append((part, compiled[signature]))
+    if len(calls) == 1:
+        return calls[0][1]
+
+    def imported(arrays: Sequence[HostArray]) -> Sequence[object]:
+        found: list[object] = []
+        for part, call in calls:
+            found += call(arrays[part])
+        return found
+
+    return imported
+
+
+def _in_one_call(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
+    """Return the import by one compiled call, with one argument for all that can be packed."""
+    packed, end = _places(views, wide=wide)
+    if len(packed) <= 1:
+        return _copied
+    order = [one.which for one in packed]
+    others = [index for index in range(len(views)) if index not in order]
+    narrowed = [views[index].dtype == _WIDE and not wide for index in order]
+    rest = [b"\0" * (-end % _WORD)]
+
+    @jitted
+    def unpack(words: jax.Array, *arrays: jax.Array) -> tuple[jax.Array, ...]:
+        found = dict(zip(others, arrays, strict=True))
+        found.update({one.which: _unpacked(words, one) for one in packed})
+        return tuple([found[index] for index in range(len(views))])
+
+    def imported(arrays: Sequence[HostArray]) -> Sequence[object]:
+        return unpack(
+            np.frombuffer(b"".join([arrays[index].tobytes() for index in order] + rest), np.int32),
+            *[arrays[index].copy() for index in others],
+        )
+
+    def imported_narrowed(arrays: Sequence[HostArray]) -> Sequence[object]:
+        with np.errstate(over="ignore"):  # what does not fit is infinite, as JAX has it
+            narrow = [
+                arrays[index].astype(np.float32) if is_wide else arrays[index]
+                for index, is_wide in zip(order, narrowed, strict=True)
+            ]
+        return unpack(
+            np.frombuffer(b"".join([array.tobytes() for array in narrow] + rest), np.int32),
+            *[arrays[index].copy() for index in others],
+        )
+
+    return imported_narrowed if any(narrowed) else imported
+
+
+def _places(views: Sequence[HostArray], *, wide: bool) -> tuple[list[_Packed], int]:
+    """Return the arrays that are packed, those of the widest elements first, and where they end."""
+    places: list[_Packed] = []
+    start = 0
+    for index, view in sorted(enumerate(views), key=lambda one: -one[1].itemsize):
+        if view.dtype in _PACKED and 0 < view.nbytes < _MOST_BYTES:
+            dtype = np.dtype(np.float32) if view.dtype == _WIDE and not wide else view.dtype
+            stop = start + view.size * dtype.itemsize
+            places.append(_Packed(index, start, stop, view.shape, dtype))
+            start = stop
+    return places, start
+
+
+def _unpacked(words: jax.Array, one: _Packed) -> jax.Array:
+    """Take one array from among the words of all."""
+    width = one.dtype.itemsize
+    first = one.start // _WORD
+    part = words[first : -(-one.stop // _WORD)]
+    if width < _WORD:
+        octets = _bits(part, np.dtype(np.uint8)).reshape(-1)
+        part = octets[one.start - first * _WORD : one.stop - first * _WORD]
+    if one.dtype == np.dtype(np.bool_):
+        return part.astype(bool).reshape(one.shape)
+    if width not in {1, _WORD}:  # an axis more for those that together are one element
+        part = part.reshape(-1, 2)
+    return _bits(part, one.dtype).reshape(one.shape)
