@@ -131,6 +131,7 @@ FOUR = [pair for pair in PAIRS if "mlx" not in {pair.source.name, pair.target.na
 """The pairs with a shortcut for four arrays; PyTorch has to look at what JAX and MLX show."""
 
 
+@pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("pair", [pair for pair in FOUR if repr(pair) != "jax_to_torch"], ids=repr)
 def test_the_shortcut_for_four_arrays_does_what_dlpack_does(pair: Pair) -> None:
     step = arrays_of_a_step(pair)
