@@ -145,6 +145,42 @@ FORMS: Mapping[Form, FormFacts] = {
             "`ArrayConversion` for vectors: any array API library used from any other.",
         ),
     ),
+    "parallel": FormFacts(
+        folder="parallel",
+        template="parallel.py.jinja",
+        summary="The same wrappers for PettingZoo's parallel environments, under the same names.",
+        bridge="ParallelBridge",
+        env="ParallelEnv",
+        agent=("AgentT",),
+        last=("{theirs.array}",),
+        results=(
+            "dict[AgentT, {theirs.obs}]",
+            "dict[AgentT, float]",
+            "dict[AgentT, bool]",
+            "dict[AgentT, bool]",
+            "dict[AgentT, Info]",
+        ),
+        values=(
+            "Actions go in as arrays of {title}, observations and infos come back as such, in a "
+            "dictionary with an entry for each agent. Rewards are floats; terminations and "
+            "truncations are bools."
+        ),
+        reuses_buffers=False,
+        subscript="str, dict[str, {theirs.array}]",
+        example=Example(
+            imports=("import pettingzoo",),
+            made=("", 'pettingzoo.make("parallel", "classic/rps-v2")'),
+            variable="env",
+            infos="infos",
+            reset=('isinstance(obs["player_0"], {array})', "True"),
+            step=(
+                ">>> obs, rewards, terminations, truncations, infos = "
+                + "env.step(env.sample_action())",
+                ">>> sorted(rewards)",
+                "['player_0', 'player_1']",
+            ),
+        ),
+    ),
 }
 
 

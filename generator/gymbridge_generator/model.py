@@ -24,7 +24,7 @@ __all__ = [
     "Views",
 ]
 
-Form: TypeAlias = Literal["single", "vector"]
+Form: TypeAlias = Literal["single", "vector", "parallel"]
 ReadOnly: TypeAlias = Literal["ignored", "kept", "refused"]
 Views: TypeAlias = Literal["writable", "read-only"]
 DlpackVersion: TypeAlias = Literal["legacy", "1.0", "1.1", "1.2", "1.3"]

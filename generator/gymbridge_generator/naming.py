@@ -11,6 +11,7 @@ __all__ = ["RESERVED", "Names", "forward", "part", "wrapper"]
 
 RESERVED = frozenset(
     {
+        "AgentT",
         "BackendNotInstalledError",
         "Conversions",
         "Converter",
@@ -18,6 +19,8 @@ RESERVED = frozenset(
         "EllipsisType",
         "Info",
         "Mapping",
+        "ParallelBridge",
+        "ParallelEnv",
         "Self",
         "Sequence",
         "SingleBridge",

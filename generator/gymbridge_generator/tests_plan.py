@@ -37,6 +37,7 @@ class PairTypesPlan:
     imports: str
     single: bool
     vector: bool
+    parallel: bool
 
     @classmethod
     def of(
@@ -49,15 +50,21 @@ class PairTypesPlan:
             imports=import_block(_imports(source, target, package, forms)),
             single="single" in forms,
             vector="vector" in forms,
+            parallel="parallel" in forms,
         )
 
 
-_WRAPPERS: dict[Form, str] = {"single": "Wrapper", "vector": "VectorWrapper"}
+_WRAPPERS: dict[Form, str] = {
+    "single": "Wrapper",
+    "vector": "VectorWrapper",
+    "parallel": "ParallelWrapper",
+}
 """What wrappers are called in these modules, whatever the pair is."""
 
 _ENVIRONMENTS: dict[Form, str] = {
     "single": "import gymnasium as gym",
     "vector": "from gymnasium.vector import VectorEnv",
+    "parallel": "from gymbridge_runtime.parallel_env import ParallelEnv",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, cast
 from weakref import WeakMethod, ref
@@ -14,20 +14,22 @@ from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dtypes import is_floating
 from gymbridge_runtime.scalars import Scalars
 from gymbridge_runtime.shortcuts import Shortcuts
+from gymbridge_runtime.types import Info
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime.backend import AnyBackend, Convert, ConvertFour
-    from gymbridge_runtime.types import AnySpace, Info
+    from gymbridge_runtime.types import AnySpace
 
-__all__ = ["Settings", "SingleTraffic", "VectorTraffic"]
+__all__ = ["Settings", "SingleTraffic", "Traffic", "VectorTraffic"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 EnvActT = TypeVar("EnvActT")
 ArrayT = TypeVar("ArrayT")
+InfosT = TypeVar("InfosT", default=Info)
 
 
 class Settings(NamedTuple):
@@ -113,11 +115,10 @@ class _First:
         return conversion(*values)
 
 
-class Traffic(ABC, Generic[ObsT, ActT, EnvActT]):
+class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
     """The conversions of one wrapper, each made when it is first needed.
 
     Args:
-        env: The wrapped environment.
         settings: What the wrapper was told.
     """
 
@@ -125,24 +126,30 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT]):
     """Gives the environment an action as its own action space would have sampled it."""
     observe: Callable[[object], ObsT]
     """Converts observations."""
-    inform: Callable[[Info], Info]
+    inform: Callable[[InfosT], InfosT]
     """Converts infos; of a device that is a mesh they take every part."""
 
     _promised_new: bool = True
     """Whether the environment promises not to reuse what it returned; Gymnasium's do."""
 
-    def __init__(self, env: _Environment, settings: Settings) -> None:
-        self._env: _Environment = env
+    def __init__(self, settings: Settings) -> None:
         self._settings: Settings = settings
         self.device: object = settings.target.parse_device(settings.device)
         self.act = cast("Callable[[ActT], EnvActT]", _First(self, "act", self._act))
         self.observe = cast("Callable[[object], ObsT]", _First(self, "observe", self._observe))
-        self.inform = cast("Callable[[Info], Info]", _First(self, "inform", self._inform))
+        self.inform = cast("Callable[[InfosT], InfosT]", _First(self, "inform", self._inform))
 
     def _act(self) -> Convert:
         plain = self._to_env("", arrays_only=False)
-        rules = ActionRules(self._settings.target, plain.imports, plain)
-        return rules.of(self._env.action_space, "action")
+        return self._rule(ActionRules(self._settings.target, plain.imports, plain))
+
+    @abstractmethod
+    def _rule(self, rules: ActionRules) -> Convert:
+        """Return the rule of all actions, made of those of single spaces."""
+
+    @abstractmethod
+    def _is_bounded(self) -> bool:
+        """Tell whether spaces prove that the target holds every integer that is observed."""
 
     def _inform(self) -> Convert:
         place = self._settings.target.everywhere(self.device)
@@ -166,6 +173,9 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT]):
 
     @cached_property
     def _observations(self) -> Converter:
+        return self._observed("obs", bounded=self._is_bounded())
+
+    def _observed(self, root: str, *, bounded: bool) -> Converter:
         source, target, _, _, copy, float_dtype = self._settings
         observations = Converter(
             target,
@@ -173,8 +183,8 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT]):
             copy=copy,
             float_dtype=float_dtype,
             promised_new=self._promised_new,
-            bounded=proves_fit(self._env.observation_space, target),
-            root="obs",
+            bounded=bounded,
+            root=root,
         )
         observations.expect_dicts(source)
         return observations
@@ -198,12 +208,33 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT]):
             root=root,
         )
 
+
+class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
+    """The conversions of a wrapper for an environment with one space of each kind.
+
+    Args:
+        env: The wrapped environment.
+        settings: What the wrapper was told.
+    """
+
+    def __init__(self, env: _Environment, settings: Settings) -> None:
+        super().__init__(settings)
+        self._env: _Environment = env
+
+    @override
+    def _rule(self, rules: ActionRules) -> Convert:
+        return rules.of(self._env.action_space, "action")
+
+    @override
+    def _is_bounded(self) -> bool:
+        return proves_fit(self._env.observation_space, self._settings.target)
+
     @override
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._env, self._settings)
 
 
-class SingleTraffic(Traffic[ObsT, ActT, EnvActT]):
+class SingleTraffic(_OneSpace[ObsT, ActT, EnvActT]):
     """The conversions of a wrapper for one environment."""
 
     @cached_property
@@ -219,7 +250,7 @@ class SingleTraffic(Traffic[ObsT, ActT, EnvActT]):
         return cast("Callable[[object], bool]", convert)
 
 
-class VectorTraffic(Traffic[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT, ArrayT]):
+class VectorTraffic(_OneSpace[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT, ArrayT]):
     """The conversions of a wrapper for a vector environment.
 
     Args:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import doctest
 import inspect
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import pytest
+from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
 
 import gymbridge
+import gymbridge.parallel
 import gymbridge.vector
 from tests.support import require, run_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LIBRARIES = ("cupy", "jax", "mlx", "numpy", "torch")
 PAIRS = [(source, target) for source in LIBRARIES for target in LIBRARIES if source != target]
 NEED_NO_GPU = [pair for pair in PAIRS if "cupy" not in pair]
+PACKAGES = ["gymbridge", "gymbridge.vector", "gymbridge.parallel"]
 HAVE_DEVICES = {"cupy", "jax", "torch"}
 
 
@@ -36,6 +43,7 @@ def libraries() -> None:
 
 def test_there_is_a_class_for_every_ordered_pair() -> None:
     names = {f"{source.title()}To{target.title()}" for source, target in PAIRS}
+    assert names == set(gymbridge.parallel.__all__)
     names.add("ArrayConversion")
     assert names == set(gymbridge.vector.__all__)
     assert set(gymbridge.__all__) == names | {
@@ -44,13 +52,13 @@ def test_there_is_a_class_for_every_ordered_pair() -> None:
         "CopyRequiredError",
         "__version__",
     }
-    for package in (gymbridge, gymbridge.vector):
+    for package in (gymbridge, gymbridge.vector, gymbridge.parallel):
         assert set(package.__all__) <= set(dir(package))
         for name in package.__all__:
             assert getattr(package, name) is not None
 
 
-@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_misspelt_name_is_an_attribute_error(package: str) -> None:
     misspelt = "NumpyToTroch"
     with pytest.raises(AttributeError) as caught:
@@ -59,7 +67,7 @@ def test_a_misspelt_name_is_an_attribute_error(package: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_signatures(package: str, source: str, target: str) -> None:
     expected = ["env"]
     if target in HAVE_DEVICES:
@@ -80,7 +88,7 @@ def test_signatures(package: str, source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), NEED_NO_GPU)
-@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_infer_is_the_constructor(package: str, source: str, target: str) -> None:
     kind = wrapper(package, source, target)
     subclass: Any = type("Mine", (kind,), {})
@@ -91,11 +99,17 @@ def test_infer_is_the_constructor(package: str, source: str, target: str) -> Non
             made.parameters[name].kind,
             made.parameters[name].default,
         )
-    env = gym.make_vec("CartPole-v1") if package.endswith("vector") else gym.make("CartPole-v1")
+    make: dict[str, Callable[[], Any]] = {
+        "gymbridge": partial(gym.make, "CartPole-v1"),
+        "gymbridge.vector": partial(gym.make_vec, "CartPole-v1"),
+        "gymbridge.parallel": ParallelWorld,
+    }
+    env = make[package]()
     given: dict[str, object] = {"copy": True, "float_dtype": "float32"}
     found = subclass.infer(env, **given)
     assert type(found) is subclass
-    assert found._saved_kwargs == given
+    settings = found._traffic._settings
+    assert found._given(settings) == given
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
@@ -130,7 +144,7 @@ def test_converters_convert() -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), NEED_NO_GPU)
-@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_examples_run(package: str, source: str, target: str) -> None:
     module = import_module(f"{package}.{source}_to_{target}")
     results = doctest.testmod(module)
@@ -141,9 +155,10 @@ def test_examples_run(package: str, source: str, target: str) -> None:
 def test_importing_imports_no_array_library_and_no_generator() -> None:
     code = """
 import sys
-import gymbridge, gymbridge.vector
+import gymbridge, gymbridge.parallel, gymbridge.vector
 dir(gymbridge), gymbridge.__all__, gymbridge.ConversionError
 unwanted = {"torch", "jax", "mlx", "cupy", "jinja2", "pydantic", "rich", "gymbridge_generator"}
+unwanted |= {"pettingzoo", "pytest"}
 print(sorted(unwanted & sys.modules.keys()))
 """
     assert run_python(code) == "[]\n"
@@ -168,7 +183,7 @@ print([name for name in ("cupy", "jax", "mlx", "torch") if name in sys.modules])
         ("cupy", "CuPy", "cupy-cuda12x>=14", "NumpyToTorch"),
     ],
 )
-@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_missing_library_is_named_with_what_to_install(
     package: str, library: str, title: str, install: str, unaffected: str
 ) -> None:
@@ -185,6 +200,24 @@ except ImportError as error:
     assert run_python(code) == (
         f"BackendNotInstalledError: {title} needs the module {library!r}, which is not installed; "
         f"run: pip install '{install}'\n"
+    )
+
+
+def test_missing_pettingzoo_is_named_with_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["pettingzoo"] = None
+import gymbridge.parallel
+from gymbridge.testing import check_bridge
+gymbridge.NumpyToTorch
+try:
+    gymbridge.parallel.NumpyToTorch
+except ImportError as error:
+    print(f"{type(error).__name__}: {error}")
+"""
+    assert run_python(code) == (
+        "BackendNotInstalledError: PettingZoo needs the module 'pettingzoo.utils', which is "
+        "not installed; run: pip install 'gymbridge[parallel]'\n"
     )
 
 

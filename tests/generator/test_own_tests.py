@@ -97,7 +97,7 @@ def test_pytest_runs_them(mine: Path) -> None:
     assert " passed" in done.stdout
 
 
-@pytest.mark.parametrize("forms", [["single"], ["vector"], ["single", "vector"]])
+@pytest.mark.parametrize("forms", [["single"], ["vector"], ["single", "vector", "parallel"]])
 def test_their_text_is_as_the_formatter_and_the_linter_would_have_it(
     tmp_path: Path, forms: list[str]
 ) -> None:

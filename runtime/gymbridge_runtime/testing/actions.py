@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from gymbridge_runtime.narrowing import is_mapping, is_sequence
 from gymbridge_runtime.testing.base import PairTests
 from gymbridge_runtime.testing.check import agent_action, rounded
 from gymbridge_runtime.testing.expectation import Expectation
+from gymbridge_runtime.testing.forms import BY_NAME
+from gymbridge_runtime.testing.making import echo
 from gymbridge_runtime.testing.side import numbers_of
 from gymbridge_runtime.testing.spaces_table import SPACES
-from gymbridge_runtime.testing.worlds import Echo, EchoVector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from gymbridge_runtime.testing.forms import Form
     from gymbridge_runtime.testing.pair import Pair, Sides
     from gymbridge_runtime.types import AnySpace, HostArray
 
@@ -48,12 +50,14 @@ def _contains(space: AnySpace, action: object) -> bool:
         return space.contains(action)
 
 
-class _Keeper(Protocol):
-    action_space: AnySpace
-    received: object
-
-
-_ECHOES: dict[str, Callable[[AnySpace], _Keeper]] = {"single": Echo, "vector": EchoVector}
+def _sampled(spaces: dict[str, AnySpace], form: Form, *, seed: int | None = None) -> object:
+    """Return an action that is sampled from the spaces of an environment, one for each agent."""
+    samples: dict[str, object] = {}
+    for agent, space in spaces.items():
+        if seed is not None:
+            _ = space.seed(seed)
+        samples[agent] = cast("object", space.sample())
+    return form.action(samples)
 
 
 class ActionTests(PairTests):
@@ -64,42 +68,40 @@ class ActionTests(PairTests):
     ) -> None:
         """Of every kind of space, in the structure, dtype and shape of a sample."""
         sides = self.sides(pair)
-        if form not in _ECHOES:
-            return
-        backend = sides.source.backend
-        received = Expectation(sides.source, scalars=backend.host_scalars)
+        kind = BY_NAME[form]
+        received = Expectation(sides.source, scalars=sides.source.backend.host_scalars)
         arrived = 0
         for name, space in SPACES.items():
-            env = _ECHOES[form](space)
+            env = echo(space, form)
             agent = pair.wrap(form, env)
-            actions: AnySpace = env.action_space
-            _ = actions.seed(7)
-            for _ in range(3):
-                sample = rounded(cast("object", actions.sample()), sides.target)
+            spaces = kind.action_spaces(env)
+            for seed in range(3):
+                sample = rounded(_sampled(spaces, kind, seed=seed), sides.target)
                 if not _exists(sample, sides):
                     continue
                 _ = agent.step(agent_action(sides.target, sample))
                 wrong = list(received.differences(env.received, sample, f"action of {name}"))
                 assert not wrong, "; ".join(map(str, wrong))
-                if backend.host_scalars:
-                    assert _contains(actions, env.received), name
+                if sides.source.backend.host_scalars:
+                    for of, one in kind.actions(env.received).items():
+                        assert _contains(spaces[of], one), name
                 arrived += 1
         assert arrived > len(SPACES)
 
     def test_sampled_actions_are_the_agents_own_arrays(self, pair: Pair, form: str) -> None:
         """`sample_action` gives what `step` takes."""
         sides = self.sides(pair)
-        if form not in _ECHOES:
-            return
+        kind = BY_NAME[form]
         expect = Expectation(sides.target)
         for name, space in SPACES.items():
-            env = _ECHOES[form](space)
-            _ = env.action_space.seed(7)
-            sample = cast("object", env.action_space.sample())
+            env = echo(space, form)
+            spaces = kind.action_spaces(env)
+            sample = _sampled(spaces, kind, seed=7)
             if not _exists(sample, sides):
                 continue
+            for each in spaces.values():
+                _ = each.seed(7)
             agent = pair.wrap(form, env)
-            _ = env.action_space.seed(7)
             action = agent.sample_action()
             wrong = list(expect.differences(action, sample, f"a random action of {name}"))
             assert not wrong, "; ".join(map(str, wrong))

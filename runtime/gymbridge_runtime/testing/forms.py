@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace
     from gymnasium.envs.registration import EnvSpec
 
-__all__ = ["Driven", "Form", "Step", "Wrapped", "form_of"]
+__all__ = ["BY_NAME", "Driven", "Form", "Step", "Wrapped", "form_of"]
 
 Step: TypeAlias = tuple[object, ...]
 """What `reset` returned (two values) or `step` (five)."""
@@ -70,6 +70,10 @@ class Form:
     def action(self, samples: dict[str, object]) -> object:
         """Return the action that is made of samples."""
         return samples[""]
+
+    def actions(self, action: object) -> dict[str, object]:
+        """Return the parts of an action that were sampled from spaces, by those spaces' names."""
+        return {"": action}
 
     def is_over(self, env: object, step: Step) -> bool:
         """Tell whether the environment has to be reset."""
@@ -128,6 +132,10 @@ class _Parallel(Form):
         return samples
 
     @override
+    def actions(self, action: object) -> dict[str, object]:
+        return cast("dict[str, object]", action)
+
+    @override
     def is_over(self, env: object, step: Step) -> bool:
         return not cast("_HasAgents", env).agents
 
@@ -168,6 +176,10 @@ def _scalar(found: object, bare: object, name: str, expect: Expectation) -> Iter
 
 
 SINGLE, VECTOR, PARALLEL = _Single(), Form(), _Parallel()
+
+
+BY_NAME = {"single": SINGLE, "vector": VECTOR, "parallel": PARALLEL}
+"""The forms by the names that specs give them."""
 
 
 def form_of(env: object) -> Form:

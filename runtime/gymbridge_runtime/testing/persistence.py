@@ -12,7 +12,8 @@ from gymbridge_runtime.testing.base import PairTests
 from gymbridge_runtime.testing.check import agent_action, check_bridge
 from gymbridge_runtime.testing.expectation import Expectation
 from gymbridge_runtime.testing.forms import form_of
-from gymbridge_runtime.testing.worlds import EPISODE, world
+from gymbridge_runtime.testing.making import world
+from gymbridge_runtime.testing.worlds import EPISODE
 from gymnasium.envs.registration import EnvSpec
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _action(env: Wrapped, sides: Sides) -> object:
     """Return an action that is the same whenever it is asked for."""
     form = form_of(env)
     samples = {
-        name: np.full(space.shape or (), 0.5, np.float32)
+        name: np.full(space.shape or (), 0.5, space.dtype)
         for name, space in form.action_spaces(env.unwrapped).items()
     }
     return agent_action(sides.target, form.action(dict(samples)))

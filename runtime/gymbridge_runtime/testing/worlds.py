@@ -9,36 +9,46 @@ import gymnasium as gym
 import numpy as np
 from gymbridge_runtime.backend import load
 from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.narrowing import untyped
 from gymbridge_runtime.testing.side import numbers_of
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gymbridge_runtime.types import AnySpace, HostArray, Info
 
-__all__ = ["EPISODE", "Echo", "EchoVector", "World", "WorldVector", "world"]
+__all__ = [
+    "EPISODE",
+    "MOVE",
+    "NUMPY",
+    "POSE",
+    "Arrays",
+    "Echo",
+    "EchoVector",
+    "World",
+    "WorldVector",
+    "copied",
+    "moved",
+]
 
 EPISODE = 5
 """How many steps an episode of a world has."""
 
 NUMPY = "gymbridge_runtime.backends.numpy:NUMPY"
 
-_MOVE: AnySpace = spaces.Box(-1, 1, (2,), np.float32)
-_POSE: AnySpace = spaces.Dict(
+MOVE: AnySpace = spaces.Box(-1, 1, (2,), np.float32)
+POSE: AnySpace = spaces.Dict(
     pose=spaces.Box(-100, 100, (2,), np.float32), left=spaces.Box(0, EPISODE, (1,), np.int32)
 )
 
 
-def _moved(pose: HostArray, action: object) -> HostArray:
+def moved(pose: HostArray, action: object) -> HostArray:
+    """Return ``pose`` after an action of any library; what is none leaves it."""
     numbers = numbers_of(action)
     return pose if numbers is None else cast("HostArray", np.add(pose, numbers, dtype=np.float32))
 
 
-class _Arrays:
+class Arrays:
     """Makes the arrays of a library, and restores itself by the library's name."""
 
     def __init__(self, library: str) -> None:
@@ -47,7 +57,7 @@ class _Arrays:
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
-        return _Arrays, (self._library,)
+        return Arrays, (self._library,)
 
 
 class World(gym.Env[object, object]):
@@ -58,9 +68,9 @@ class World(gym.Env[object, object]):
     """
 
     def __init__(self, library: str = NUMPY) -> None:
-        self.action_space: AnySpace = _copied(_MOVE)
-        self.observation_space: AnySpace = _copied(_POSE)
-        self._arrays: _Arrays = _Arrays(library)
+        self.action_space: AnySpace = copied(MOVE)
+        self.observation_space: AnySpace = copied(POSE)
+        self._arrays: Arrays = Arrays(library)
         self._pose: HostArray = np.zeros(2, np.float32)
         self._left: int = EPISODE
 
@@ -73,7 +83,7 @@ class World(gym.Env[object, object]):
 
     @override
     def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
-        self._pose = _moved(self._pose, action)
+        self._pose = moved(self._pose, action)
         self._left -= 1
         return self._seen(), float(self._left), self._left == 0, False, self._told()
 
@@ -97,12 +107,12 @@ class WorldVector(gym.vector.VectorEnv[object, object, object]):
 
     def __init__(self, library: str = NUMPY) -> None:
         self.num_envs: int = 2
-        self.single_action_space: AnySpace = _copied(_MOVE)
-        self.single_observation_space: AnySpace = _copied(_POSE)
-        self.action_space: AnySpace = batch_space(_MOVE, 2)
-        self.observation_space: AnySpace = batch_space(_POSE, 2)
+        self.single_action_space: AnySpace = copied(MOVE)
+        self.single_observation_space: AnySpace = copied(POSE)
+        self.action_space: AnySpace = batch_space(MOVE, 2)
+        self.observation_space: AnySpace = batch_space(POSE, 2)
         self.metadata: Info = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
-        self._arrays: _Arrays = _Arrays(library)
+        self._arrays: Arrays = Arrays(library)
         self._poses: HostArray = np.zeros((2, 2), np.float32)
         self._left: HostArray = np.full(2, EPISODE, np.int32)
 
@@ -115,7 +125,7 @@ class WorldVector(gym.vector.VectorEnv[object, object, object]):
 
     @override
     def step(self, actions: object) -> tuple[object, object, object, object, Info]:
-        self._poses = _moved(self._poses, actions)
+        self._poses = moved(self._poses, actions)
         self._left = cast("HostArray", np.subtract(self._left, 1, dtype=np.int32))
         over: HostArray = np.equal(self._left, 0)
         info: Info = {
@@ -178,21 +188,6 @@ class EchoVector(gym.vector.VectorEnv[object, object, object]):
         return np.zeros((3, 2), np.float32), np.ones(3), flags, flags.copy(), {}
 
 
-def _copied(space: AnySpace) -> AnySpace:
+def copied(space: AnySpace) -> AnySpace:
+    """Return a space that is seeded apart from others."""
     return copy.deepcopy(space)
-
-
-def world(library: str, form: str) -> object:
-    """Return the environment of a form."""
-    if form == "single":
-        if WORLD not in gym.registry:
-            register = cast("Callable[..., None]", untyped(gym, "register"))
-            register(WORLD, f"{__name__}:World", disable_env_checker=True)
-        return gym.make(WORLD, library=library)
-    if form == "vector":
-        return WorldVector(library)
-    raise ValueError(f"there is no world of the form {form!r}")
-
-
-WORLD = "gymbridge-testing/World-v0"
-"""What Gymnasium calls it, so that a spec of it can be made again."""

@@ -1,0 +1,167 @@
+"""PettingZoo's parallel environments: what wrappers know of them, and their own base class.
+
+PettingZoo declares types and does not say so to type checkers (it has no ``py.typed``), and it need
+not be installed. So what may be wrapped is a protocol, and wrappers are typed by a class of their
+own; at run time they are PettingZoo's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, Protocol
+
+from gymbridge_runtime import types
+from gymbridge_runtime.errors import BackendNotInstalledError
+from typing_extensions import TypeVar
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.types import AnySpace, Info
+
+__all__ = ["AgentT", "ParallelEnv", "ParallelWrapper"]
+
+AgentT = TypeVar("AgentT", default=str)
+"""What agents are called: PettingZoo's environments use text."""
+
+ObsT = TypeVar("ObsT", default=types.AnyType)
+ActT = TypeVar("ActT", default=types.AnyType)
+
+
+class ParallelEnv(Protocol[AgentT, ObsT, ActT]):
+    """An environment of several agents that act at once: PettingZoo's, or a wrapper."""
+
+    @property
+    def agents(self) -> list[AgentT]:
+        """The agents that live."""
+        ...
+
+    @property
+    def possible_agents(self) -> list[AgentT]:
+        """All agents that may come to live."""
+        ...
+
+    def reset(
+        self, seed: int | None = None, options: Info | None = None
+    ) -> tuple[dict[AgentT, ObsT], dict[AgentT, Info]]:
+        """Start an episode."""
+        ...
+
+    def step(
+        self, actions: dict[AgentT, ActT]
+    ) -> tuple[
+        dict[AgentT, ObsT],
+        dict[AgentT, float],
+        dict[AgentT, bool],
+        dict[AgentT, bool],
+        dict[AgentT, Info],
+    ]:
+        """Take one step with all agents that live."""
+        ...
+
+    def observation_space(self, agent: AgentT) -> AnySpace:
+        """Return the space of what an agent observes."""
+        ...
+
+    def action_space(self, agent: AgentT) -> AnySpace:
+        """Return the space of what an agent does."""
+        ...
+
+    def state(self) -> object:
+        """Return what no agent need see: the state of everything."""
+        ...
+
+    def render(self) -> object:
+        """Show it, in whatever way it was made to."""
+        ...
+
+    def close(self) -> None:
+        """Give up what it holds."""
+        ...
+
+
+if TYPE_CHECKING:
+
+    class ParallelWrapper(Generic[AgentT, ObsT, ActT]):
+        """What PettingZoo's wrappers do, which pass everything on that they do not change."""
+
+        def __init__(self, env: object) -> None:
+            raise NotImplementedError(env)
+
+        @property
+        def agents(self) -> list[AgentT]:
+            """The agents that live."""
+            ...
+
+        @property
+        def possible_agents(self) -> list[AgentT]:
+            """All agents that may come to live."""
+            ...
+
+        @property
+        def num_agents(self) -> int:
+            """How many agents live."""
+            ...
+
+        @property
+        def max_num_agents(self) -> int:
+            """How many agents there may be."""
+            ...
+
+        @property
+        def metadata(self) -> Info:
+            """What the environment says of itself."""
+            ...
+
+        @property
+        def render_mode(self) -> str | None:
+            """How it is shown."""
+            ...
+
+        @property
+        def unwrapped(self) -> ParallelEnv[AgentT, types.AnyType, types.AnyType]:
+            """The environment below all wrappers."""
+            ...
+
+        def reset(
+            self, seed: int | None = None, options: Info | None = None
+        ) -> tuple[dict[AgentT, ObsT], dict[AgentT, Info]]:
+            """Start an episode."""
+            raise NotImplementedError(seed, options)
+
+        def step(
+            self, actions: dict[AgentT, ActT]
+        ) -> tuple[
+            dict[AgentT, ObsT],
+            dict[AgentT, float],
+            dict[AgentT, bool],
+            dict[AgentT, bool],
+            dict[AgentT, Info],
+        ]:
+            """Take one step with all agents that live."""
+            raise NotImplementedError(actions)
+
+        def observation_space(self, agent: AgentT) -> AnySpace:
+            """Return the space of what an agent observes, as the environment says it."""
+            raise NotImplementedError(agent)
+
+        def action_space(self, agent: AgentT) -> AnySpace:
+            """Return the space of what an agent does, as the environment says it."""
+            raise NotImplementedError(agent)
+
+        def state(self) -> object:
+            """Return what no agent need see: the state of everything."""
+            ...
+
+        def render(self) -> object:
+            """Return a frame, or show it; frames pass unchanged."""
+            ...
+
+        def close(self) -> None:
+            """Give up what the environment holds."""
+            ...
+
+else:
+    try:
+        from pettingzoo.utils import BaseParallelWrapper as ParallelWrapper
+    except ModuleNotFoundError as _error:
+        raise BackendNotInstalledError.explain(
+            "PettingZoo", "pip install 'gymbridge[parallel]'", _error
+        ) from _error

@@ -1,0 +1,133 @@
+"""What passes between several agents and their environment: for each of them, or all at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, Protocol, cast
+
+from gymbridge_runtime.bounds import proves_fit
+from gymbridge_runtime.containers import MAPPING, rebuilt
+from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.narrowing import is_mapping
+from gymbridge_runtime.scalars import Scalars
+from gymbridge_runtime.traffic import Traffic
+from gymbridge_runtime.types import Info
+from typing_extensions import TypeVar, override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.actions import ActionRules
+    from gymbridge_runtime.backend import Convert
+    from gymbridge_runtime.traffic import Settings
+    from gymbridge_runtime.types import AnySpace
+
+__all__ = ["ParallelTraffic"]
+
+AgentT = TypeVar("AgentT")
+ObsT = TypeVar("ObsT")
+ActT = TypeVar("ActT")
+EnvActT = TypeVar("EnvActT")
+ArrayT = TypeVar("ArrayT")
+
+
+class _Environment(Protocol):
+    """An environment, as far as its agents' spaces go; what its agents are called is its own."""
+
+    def observation_space(self, agent: object, /) -> AnySpace: ...
+    def action_space(self, agent: object, /) -> AnySpace: ...
+
+
+class ParallelTraffic(
+    Traffic[dict[AgentT, ObsT], dict[AgentT, ActT], dict[AgentT, EnvActT], dict[AgentT, Info]],
+    Generic[AgentT, ObsT, ActT, EnvActT, ArrayT],
+):
+    """The conversions of a wrapper for a parallel environment.
+
+    Args:
+        env: The wrapped environment.
+        settings: What the wrapper was told.
+    """
+
+    def __init__(self, env: object, settings: Settings) -> None:
+        super().__init__(settings)
+        self._env: _Environment = cast("_Environment", env)
+
+    @cached_property
+    def observe_state(self) -> Callable[[object], ArrayT]:
+        """Converts the state of everything, like an observation whose space nobody knows."""
+        return cast("Callable[[object], ArrayT]", self._observed("state", bounded=False))
+
+    @cached_property
+    def rewards(self) -> Callable[[object], dict[AgentT, float]]:
+        """Makes every reward the float that PettingZoo promises."""
+        convert = _ForEach("reward", Scalars(float, self._to_agent("", self.device)))
+        return cast("Callable[[object], dict[AgentT, float]]", convert)
+
+    @cached_property
+    def flags(self) -> Callable[[object], dict[AgentT, bool]]:
+        """Makes every terminated, or truncated, the bool that PettingZoo promises."""
+        scalars = Scalars(bool, self._to_agent("", self.device))
+        convert = _ForEach("terminated or truncated", scalars)
+        return cast("Callable[[object], dict[AgentT, bool]]", convert)
+
+    @override
+    def _rule(self, rules: ActionRules) -> Convert:
+        return _Actions(self._env, rules, self._to_env("action", arrays_only=False))
+
+    @override
+    def _is_bounded(self) -> bool:
+        # an environment need not know all of its agents beforehand
+        agents = cast("list[object]", getattr(self._env, "possible_agents", []))
+        spaces = [self._env.observation_space(agent) for agent in agents]
+        return bool(spaces) and all(proves_fit(space, self._settings.target) for space in spaces)
+
+    @override
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self._env, self._settings)
+
+
+class _Actions(dict[object, "Convert"]):
+    """Gives the environment each agent's action as the agent's own space would have sampled it."""
+
+    def __init__(self, env: _Environment, rules: ActionRules, plain: Convert) -> None:
+        super().__init__()
+        self._env: _Environment = env
+        self._plain: Convert = plain
+        self._rules: ActionRules = rules
+
+    def __missing__(self, agent: object) -> Convert:
+        rule = self[agent] = self._rules.of(self._env.action_space(agent), f"action[{agent!r}]")
+        return rule
+
+    def __call__(self, actions: object) -> object:
+        if is_mapping(actions):
+            return {agent: self[agent](action) for agent, action in actions.items()}
+        return self._plain(actions)  # the environment judges it
+
+
+class _ForEach:
+    """Converts what there is one of for each agent.
+
+    Args:
+        name: How error messages call all of it.
+        one: The conversion for one agent.
+    """
+
+    def __init__(self, name: str, one: Convert) -> None:
+        self._name: str = name
+        self._one: Convert = one
+
+    def __call__(self, values: object) -> object:
+        """Return the same mapping with converted values."""
+        if not is_mapping(values):
+            return self._of(values, self._name)
+        children = [self._of(one, f"{self._name}[{agent!r}]") for agent, one in values.items()]
+        return rebuilt(MAPPING, values, [*values], children)
+
+    def _of(self, value: object, path: str) -> object:
+        try:
+            return self._one(value)
+        except ConversionError as error:
+            error.below(path)
+            raise

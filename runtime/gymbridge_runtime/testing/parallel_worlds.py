@@ -1,0 +1,167 @@
+"""The environments of `worlds` for several agents, of which one comes late and one leaves early."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymbridge_runtime.testing.worlds import EPISODE, MOVE, NUMPY, POSE, Arrays, copied, moved
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.types import AnySpace, HostArray, Info
+
+__all__ = ["EchoParallel", "ParallelWorld"]
+
+_LATE, _BORN, _DIES = "late", 2, 3
+"""Who is there from the second step on, and how many steps the first agent lives."""
+
+
+class _Agents:
+    """What PettingZoo's parallel environments have that need not differ between them."""
+
+    metadata: Info
+    render_mode: str | None = None
+
+    def __init__(self, agents: list[str]) -> None:
+        self.metadata = {"name": type(self).__name__}
+        self.possible_agents: list[str] = agents
+        self.agents: list[str] = []
+
+    @property
+    def unwrapped(self) -> object:
+        """The environment itself."""
+        return self
+
+    def render(self) -> object:
+        """Return a frame."""
+        return np.zeros((2, 2, 3), np.uint8)
+
+    def close(self) -> None:
+        """Give nothing up."""
+
+    @override
+    def __str__(self) -> str:
+        return type(self).__name__
+
+
+class ParallelWorld(_Agents):
+    """Several agents go where they are told to; arrays are of one library.
+
+    Args:
+        library: Where the backend of the library is, ``"package.module:NAME"``.
+    """
+
+    def __init__(self, library: str = NUMPY) -> None:
+        super().__init__(["left", "right", _LATE])
+        self._arrays: Arrays = Arrays(library)
+        self._moves: dict[str, AnySpace] = {agent: copied(MOVE) for agent in self.possible_agents}
+        self._moves[_LATE] = spaces.Box(-1, 1, (2,), np.float64)
+        self._poses: dict[str, HostArray] = {}
+        self._random: np.random.Generator = seeding.np_random()[0]
+        self._step: int = 0
+
+    def observation_space(self, agent: str) -> AnySpace:
+        """Return the same for all."""
+        del agent
+        return POSE
+
+    def action_space(self, agent: str) -> AnySpace:
+        """Return one of its own for each."""
+        return self._moves[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Info | None = None
+    ) -> tuple[dict[str, object], dict[str, Info]]:
+        """Start with two agents."""
+        del options
+        if seed is not None:
+            self._random = seeding.np_random(seed)[0]
+        self.agents[:] = [agent for agent in self.possible_agents if agent != _LATE]
+        places = self._random.uniform(-1, 1, (3, 2)).astype(np.float32)
+        self._poses = dict(zip(self.possible_agents, places, strict=True))
+        self._step = 0
+        return self._seen(), self._told()
+
+    def step(
+        self, actions: dict[str, object]
+    ) -> tuple[
+        dict[str, object], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]
+    ]:
+        """Move, let the first agent go, and the last one come."""
+        self._step += 1
+        for agent in self.agents:
+            self._poses[agent] = moved(self._poses[agent], actions.get(agent))
+        rewards = {agent: float(EPISODE - self._step) for agent in self.agents}
+        over = self._step == EPISODE
+        terminations = {
+            agent: over or (agent == "left" and self._step == _DIES) for agent in self.agents
+        }
+        truncations = dict.fromkeys(self.agents, False)
+        seen, told = self._seen(), self._told()
+        self.agents[:] = [agent for agent in self.agents if not terminations[agent]]
+        if self._step == _BORN:
+            self.agents.append(_LATE)
+        return seen, rewards, terminations, truncations, told
+
+    def state(self) -> object:
+        """Return where everybody is."""
+        return self._arrays.of(np.stack([*self._poses.values()]))
+
+    def _seen(self) -> dict[str, object]:
+        left = np.array([EPISODE - self._step], np.int32)
+        return {
+            agent: self._arrays.of({"pose": self._poses[agent], "left": left})
+            for agent in self.agents
+        }
+
+    def _told(self) -> dict[str, Info]:
+        return {
+            agent: {"text": agent, "left": EPISODE - self._step, "odd": bool(self._step % 2)}
+            for agent in self.agents
+        }
+
+
+class EchoParallel(_Agents):
+    """Keeps the actions that it got."""
+
+    def __init__(self, action_space: AnySpace) -> None:
+        super().__init__(["one", "two"])
+        self._spaces: dict[str, AnySpace] = {
+            agent: copied(action_space) for agent in self.possible_agents
+        }
+        self.agents.extend(self.possible_agents)
+        self.received: object = None
+
+    def observation_space(self, agent: str) -> AnySpace:
+        """Return the same for all."""
+        del agent
+        return spaces.Discrete(2)
+
+    def action_space(self, agent: str) -> AnySpace:
+        """Return a space of its own for each."""
+        return self._spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Info | None = None
+    ) -> tuple[dict[str, object], dict[str, Info]]:
+        """Return nothing of interest."""
+        del seed, options
+        return dict.fromkeys(self.agents, 0), {agent: {} for agent in self.agents}
+
+    def step(
+        self, actions: dict[str, object]
+    ) -> tuple[
+        dict[str, object], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]
+    ]:
+        """Keep the actions."""
+        self.received = actions
+        never = dict.fromkeys(self.agents, False)
+        rewards = dict.fromkeys(self.agents, 1.0)
+        return dict.fromkeys(self.agents, 0), rewards, never, {**never}, {}
+
+    def state(self) -> object:
+        """Return nothing of interest."""
+        return np.zeros(1)

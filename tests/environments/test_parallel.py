@@ -1,0 +1,297 @@
+"""Several agents at once: PettingZoo's own tests and environments, and what is special of them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from collections import defaultdict
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from gymbridge_runtime.testing.parallel_worlds import EchoParallel, ParallelWorld
+from gymnasium import spaces
+from typing_extensions import override
+
+from gymbridge import ConversionError, CopyRequiredError
+from gymbridge.testing import check_bridge
+from tests.environments.bridges import AGENTS, Value, counterpart, same
+from tests.libraries.pettingzoo import pettingzoo, pettingzoo_test
+from tests.libraries.torch import torch
+from tests.support import Pair, require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def parallel_bridge(pair: Pair, env: object, **options: object) -> Value:
+    """Wrap a parallel environment of ``pair.source`` for agents of ``pair.target``."""
+    name = f"{pair.source.name.title()}To{pair.target.name.title()}"
+    return getattr(import_module("gymbridge.parallel"), name)(env, **options)
+
+
+def there_and_back(env: object, library: str) -> Value:
+    """Wrap an environment twice, so that who uses it knows NumPy only."""
+    there, back = Pair("numpy", library), Pair(library, "numpy")
+    there.require()
+    return parallel_bridge(back, parallel_bridge(there, env))
+
+
+def example(name: str) -> Callable[[], Value]:
+    """Return the maker of an environment that PettingZoo tests its own tests with."""
+    module = import_module(f"pettingzoo.test.example_envs.{name}")
+    make: Callable[[], Value] = module.parallel_env
+    return make
+
+
+TORCH = Pair("numpy", "torch")
+
+GENERATED = "generated_agents_parallel_v0"
+"""Agents appear and die all the time."""
+CUSTOM_IDS = "generated_agents_parallel_cust_agentid_v0"
+"""The same, with agents that are tuples instead of text."""
+
+REAL = {
+    "classic/rps-v2": {},
+    "butterfly/knights_archers_zombies-v11": {"max_cycles": 30},
+    "butterfly/pistonball-v6": {"n_pistons": 3, "max_cycles": 6},
+}
+
+
+def real(name: str) -> Value:
+    return pettingzoo.make("parallel", name, **REAL[name])
+
+
+# -- PettingZoo's own tests -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", AGENTS)
+@pytest.mark.parametrize("name", [GENERATED, CUSTOM_IDS])
+def test_the_api_test_of_pettingzoo_passes(library: str, name: str) -> None:
+    make = example(name)
+    with warnings.catch_warnings():
+        # what the test says of its own environments it may say of wrapped ones
+        warnings.simplefilter("ignore", UserWarning)
+        pettingzoo_test.parallel_api_test(there_and_back(make(), library), num_cycles=100)
+
+
+@pytest.mark.parametrize("library", AGENTS)
+@pytest.mark.parametrize("name", ["classic/rps-v2", "butterfly/knights_archers_zombies-v11"])
+def test_the_seed_test_of_pettingzoo_passes(library: str, name: str) -> None:
+    pettingzoo_test.parallel_seed_test(lambda: there_and_back(real(name), library), num_cycles=20)
+
+
+# -- environments that people use -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_environments_are_seen_and_driven_as_they_are(pair: Pair, name: str) -> None:
+    bare, agent = real(name), parallel_bridge(pair, real(name))
+    got, wanted = agent.reset(seed=3), bare.reset(seed=3)
+    counterpart(got, wanted, pair.target)
+    for agents in (agent.agents, agent.possible_agents):
+        assert agents == (bare.agents if agents is agent.agents else bare.possible_agents)
+    for _ in range(5):
+        if not bare.agents:
+            break
+        actions = {name: bare.action_space(name).sample() for name in bare.agents}
+        made = {name: pair.target.make(np.asarray(action)) for name, action in actions.items()}
+        obs, rewards, terminations, truncations, infos = agent.step(made)
+        told = bare.step(actions)
+        counterpart(obs, told[0], pair.target)
+        assert type(rewards) is type(told[1])
+        assert {name: type(reward) for name, reward in rewards.items()} == dict.fromkeys(
+            rewards, float
+        )
+        assert rewards == told[1]
+        same((terminations, truncations), (told[2], told[3]))
+        counterpart(infos, told[4], pair.target)
+        assert agent.agents == bare.agents
+    for env in (agent, bare):
+        env.close()
+
+
+def test_the_state_of_everything_is_an_array_of_the_agents(pair: Pair) -> None:
+    name = "butterfly/knights_archers_zombies-v11"
+    bare, agent = real(name), parallel_bridge(pair, real(name))
+    bare.reset(seed=1)
+    agent.reset(seed=1)
+    counterpart(agent.state(), bare.state(), pair.target)
+
+
+def test_check_bridge_compares_every_agent(pair: Pair) -> None:
+    assert check_bridge(parallel_bridge(pair, ParallelWorld()), steps=20) > 100
+    assert check_bridge(parallel_bridge(pair, real("classic/rps-v2")), steps=8) > 30
+
+
+# -- what agents may do ---------------------------------------------------------------------------
+
+
+def test_agents_come_and_go(pair: Pair) -> None:
+    agent = parallel_bridge(pair, ParallelWorld())
+    obs, _ = agent.reset(seed=0)
+    assert list(obs) == agent.agents == ["left", "right"]
+    assert agent.num_agents == 2
+    assert agent.max_num_agents == 3
+    lives: list[list[str]] = []
+    while agent.agents:
+        obs, rewards, terminations, truncations, infos = agent.step(agent.sample_action())
+        lives.append(list(obs))
+        for told in (rewards, terminations, truncations, infos):
+            assert list(told) == list(obs)
+        counterpart(
+            agent.observation_space("late"), ParallelWorld().observation_space(""), pair.target
+        )
+    assert lives == [
+        ["left", "right"],
+        ["left", "right"],
+        ["left", "right", "late"],
+        ["right", "late"],
+        ["right", "late"],
+    ]
+
+
+def test_every_agent_has_an_action_space_of_its_own(pair: Pair) -> None:
+    class Mixed(EchoParallel):
+        @override
+        def action_space(self, agent: str) -> spaces.Space[Value]:
+            return {"one": spaces.Discrete(3), "two": spaces.Box(-1, 1, (2,), np.float64)}[agent]
+
+    env = Mixed(spaces.Discrete(2))
+    agent = parallel_bridge(pair, env)
+    one, two = pair.target.make(np.array([2])), pair.target.make(np.zeros(2, np.float32))
+    agent.step({"one": one, "two": two})
+    same(env.received, {"one": np.int64(2), "two": np.zeros(2)})
+    agent.step({"two": two})  # some may have nothing to do
+    same(env.received, {"two": np.zeros(2)})
+
+
+def test_what_is_no_dictionary_is_for_the_environment_to_judge(pair: Pair) -> None:
+    env = EchoParallel(spaces.Discrete(2))
+    parallel_bridge(pair, env).step([pair.target.make(np.array(1, np.int32)), None])
+    same(env.received, [np.array(1, np.int32), None])
+
+
+def test_an_error_names_the_agent() -> None:
+    pair = Pair("numpy", "jax")
+    pair.require()
+
+    class Huge(ParallelWorld):
+        @override
+        def step(self, actions: Value) -> Value:
+            obs, rewards, *rest = super().step(actions)
+            return obs, {**rewards, "right": np.full(2, 2**40)}, *rest
+
+    agent = parallel_bridge(pair, Huge())
+    agent.reset()
+    with pytest.raises(ConversionError, match=r"^reward\['right'\]: JAX cannot hold the int64"):
+        agent.step(agent.sample_action())
+    refusing = parallel_bridge(pair, ParallelWorld(), copy=False)
+    with pytest.raises(CopyRequiredError, match=r"^obs\['left'\]\['pose'\]: JAX arrays never"):
+        refusing.reset()
+
+
+def test_an_action_that_cannot_be_converted_names_the_agent() -> None:
+    agent = parallel_bridge(TORCH, EchoParallel(spaces.Dict(a=spaces.Box(-1, 1, (2,)))))
+    with pytest.raises(ConversionError, match=r"^action\['two'\]\['a'\]: PyTorch holds no values"):
+        agent.step({"two": {"a": torch.zeros(2, device="meta")}})
+
+
+def test_rewards_of_several_objectives_are_arrays(pair: Pair) -> None:
+    class Many(ParallelWorld):
+        @override
+        def step(self, actions: Value) -> Value:
+            obs, rewards, *rest = super().step(actions)
+            vectors: Value = defaultdict(list, {name: np.ones(3, np.float32) for name in rewards})
+            return obs, vectors, *rest
+
+    agent = parallel_bridge(pair, Many())
+    agent.reset()
+    _, rewards, *_ = agent.step(agent.sample_action())
+    assert type(rewards) is defaultdict
+    assert rewards.default_factory is list
+    counterpart(dict(rewards), dict.fromkeys(rewards, np.ones(3, np.float32)), pair.target)
+
+
+# -- being an environment -------------------------------------------------------------------------
+
+
+def test_a_wrapper_is_a_parallel_environment_of_pettingzoo(pair: Pair) -> None:
+    bare = example(GENERATED)()
+    agent = parallel_bridge(pair, bare)
+    assert isinstance(agent, pettingzoo.ParallelEnv)
+    assert agent.unwrapped is bare
+    assert agent.metadata is bare.metadata
+    assert agent.max_cycles == bare.max_cycles  # what it does not know it passes on
+    assert str(agent) == "generated_agents_parallel_v0"
+    assert repr(agent) == f"<{type(agent).__name__}<generated_agents_parallel_v0>>"
+    with pytest.raises(AttributeError, match="_hidden"):
+        _ = agent._hidden
+    aec = pettingzoo.utils.parallel_to_aec(there_and_back(ParallelWorld(), pair.target.name))
+    aec.reset(seed=0)
+    assert aec.agent_selection == "left"
+
+
+def test_frames_pass_and_closing_reaches_the_environment(pair: Pair) -> None:
+    class Closes(ParallelWorld):
+        closed = False
+
+        @override
+        def close(self) -> None:
+            self.closed = True
+
+    env = Closes()
+    agent = parallel_bridge(pair, env)
+    assert type(agent.render()) is np.ndarray
+    agent.close()
+    assert env.closed
+
+
+@pytest.mark.parametrize(
+    "travel", [lambda env: pickle.loads(pickle.dumps(env)), copy.deepcopy], ids=["pickle", "copy"]
+)
+def test_a_restored_wrapper_goes_on(pair: Pair, travel: Callable[[Value], Value]) -> None:
+    agent = parallel_bridge(pair, ParallelWorld(), copy=True, float_dtype="float16")
+    agent.reset(seed=1)
+    agent.step(agent.sample_action())
+    restored = travel(agent)
+    assert restored.unwrapped is not agent.unwrapped
+    actions = {name: pair.target.make(np.full(2, 0.5)) for name in agent.agents}
+    same(restored.step(actions)[1:], agent.step(actions)[1:])
+    for one, other in zip(restored.state(), agent.state(), strict=True):
+        assert np.array_equal(pair.target.values(one), pair.target.values(other))
+    assert pair.target.dtype(restored.reset()[0]["left"]["pose"]) == "float16"
+
+
+def test_options_of_a_reset_arrive_and_seeds_are_passed_on(pair: Pair) -> None:
+    class Told(ParallelWorld):
+        told: Value = None
+
+        @override
+        def reset(self, seed: int | None = None, options: Value = None) -> Value:
+            self.told = (seed, options)
+            return super().reset(seed, options)
+
+    env = Told()
+    agent = parallel_bridge(pair, env)
+    agent.reset(3, {"start": pair.target.make(np.ones(2, np.float32)), "n": 1})
+    seed, options = env.told
+    assert seed == 3
+    same(options, {"start": np.ones(2, np.float32), "n": 1})
+
+
+def test_arrays_go_to_the_device_that_is_asked_for() -> None:
+    require("jax")
+    import jax
+
+    agent = parallel_bridge(Pair("numpy", "jax"), ParallelWorld(), device="cpu:0")
+    assert agent.device == jax.devices()[0]
+    obs, _ = agent.reset(seed=0)
+    assert obs["left"]["pose"].devices() == agent.state().devices() == {jax.devices()[0]}
+    assert parallel_bridge(
+        TORCH, ParallelWorld(), device=torch.device("cpu")
+    ).device == torch.device("cpu")
+    with pytest.raises(ConversionError, match=r"device 'meta' has no memory to hold values"):
+        parallel_bridge(TORCH, ParallelWorld(), device="meta")
