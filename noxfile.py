@@ -91,3 +91,18 @@ def compare(session: nox.Session) -> None:
     session.install("-q", "-c", "scripts/constraints.txt", "-e", ".[jax,torch]")
     session.install("-q", "torch==2.13.0", "torchrl>=0.14", "skrl>=2", "stable-baselines3>=2.9")
     session.run("python", "-m", "scripts.compare", *session.posargs)
+
+
+@nox.session
+def properties(session: nox.Session) -> None:
+    """Draw hundreds of thousands of trees, spaces and steps; arguments after `--` go to pytest."""
+    install(session, "test")
+    thorough = ("--hypothesis-profile", "thorough")
+    session.run("pytest", "tests/properties", *thorough, *session.posargs)
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """Step wrappers of every pair for an hour and watch what grows; arguments go to the script."""
+    install(session, "test")
+    session.run("python", "scripts/soak.py", *session.posargs)

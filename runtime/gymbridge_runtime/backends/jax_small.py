@@ -79,6 +79,11 @@ class SmallArrays:
             return None
         return call(views)
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many signatures are compiled, and how many are counted; both are bounded."""
+        return len(self._one) + len(self._many), len(self._seen)
+
     def importer(self, otherwise: Import) -> Import:
         """Return the import of arrays that nobody writes into: by ``otherwise``, until compiled."""
         find, promoted, config = self._one.get, self._promoted, CONFIG

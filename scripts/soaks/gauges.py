@@ -1,0 +1,99 @@
+"""What is watched, and when it counts as growing."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import tracemalloc
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+
+from .worlds import OPEN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Gauges", "Limit", "growth", "read"]
+
+_STATM = Path("/proc/self/statm")
+_OPEN_FILES = Path("/proc/self/fd")
+_MIB = 1 << 20
+
+
+class Gauges(NamedTuple):
+    """What one look showed."""
+
+    steps: int
+    traced: float
+    """MiB that Python has allocated, by `tracemalloc`."""
+    resident: float
+    """MiB of the process in memory; 0 where the system does not say."""
+    files: int
+    """Open file descriptors; 0 where the system does not say."""
+    threads: int
+    environments: int
+    """Environments that were made and not closed."""
+    compiled: int
+    """Signatures for which JAX has compiled an import."""
+    remembered: int
+    """Signatures that are counted because they may be compiled one day."""
+
+
+class Limit(NamedTuple):
+    """How much more of something there may be at the end than after the beginning."""
+
+    name: str
+    most: float
+    unit: str = ""
+
+
+LIMITS = (
+    Limit("traced", 0.5, " MiB"),
+    Limit("resident", 48, " MiB"),  # allocators keep what was freed, in pieces
+    Limit("files", 0),
+    Limit("threads", 0),
+    Limit("environments", 0),
+    Limit("compiled", 64),
+    Limit("remembered", 1024),
+)
+
+
+def read(steps: int) -> Gauges:
+    """Look at everything, after what nobody holds is gone."""
+    gc.collect()
+    return Gauges(
+        steps,
+        tracemalloc.get_traced_memory()[0] / _MIB,
+        _resident() / _MIB,
+        len(list(_OPEN_FILES.iterdir())) if _OPEN_FILES.exists() else 0,
+        threading.active_count(),
+        len(OPEN),
+        *SMALL_ARRAYS.sizes,
+    )
+
+
+def _resident() -> int:
+    if not _STATM.exists():
+        return 0
+    return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def growth(looks: Sequence[Gauges]) -> dict[Limit, float]:
+    """Return how much more there is in the last third of ``looks`` than in the third before it.
+
+    The first third is for everything to be met once: types, shapes, compilations. What is bounded
+    in itself is held to its bound.
+    """
+    third = len(looks) // 3
+    found: dict[Limit, float] = {}
+    for limit in LIMITS:
+        values: list[float] = [getattr(look, limit.name) for look in looks]
+        if limit.name in {"compiled", "remembered"}:
+            found[limit] = max(values)
+        else:
+            found[limit] = median(values[-third:]) - median(values[third : 2 * third])
+    return found

@@ -1,0 +1,153 @@
+"""Wrappers in many threads, and in processes that were forked or spawned."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Thread
+
+import pytest
+
+from tests.environments.bridges import AGENTS, bridge
+from tests.soak.workers import Closable, ClosedError, episode, made
+from tests.support import Pair, require, run_python
+
+AGENTS_AT_ONCE = 8
+STEPS = 150
+
+
+@pytest.mark.parametrize("target", AGENTS)
+def test_eight_agents_see_what_each_alone_would_have_seen(target: str) -> None:
+    require(target)
+    ready = Barrier(AGENTS_AT_ONCE)
+
+    def agent(name: int) -> list[object]:
+        ready.wait()
+        return episode(made(target, name), target, STEPS)
+
+    with ThreadPoolExecutor(AGENTS_AT_ONCE) as pool:
+        together = list(pool.map(agent, range(AGENTS_AT_ONCE)))
+    alone = [episode(made(target, name), target, STEPS) for name in range(AGENTS_AT_ONCE)]
+    assert together == alone
+    assert len({str(seen) for seen in together}) == AGENTS_AT_ONCE
+
+
+@pytest.mark.parametrize("target", AGENTS)
+def test_a_wrapper_that_is_closed_while_another_thread_steps_it_is_the_environments_affair(
+    target: str,
+) -> None:
+    require(target)
+    agent = bridge(Pair("numpy", target), Closable(1))
+    beside = made(target, 2)
+    agent.reset()
+    raised: list[BaseException] = []
+    begun = Barrier(2)
+
+    def step_on() -> None:
+        action = agent.sample_action()
+        agent.step(action)
+        begun.wait()
+        try:
+            while True:
+                agent.step(action)
+        except ClosedError as error:
+            raised.append(error)
+
+    stepping = Thread(target=step_on)
+    stepping.start()
+    begun.wait()
+    agent.close()
+    stepping.join(60)
+    assert not stepping.is_alive()
+    assert [type(error) for error in raised] == [ClosedError]
+    assert episode(beside, target, 60) == episode(made(target, 2), target, 60)
+
+
+_ASYNC = """\
+import threading
+import warnings
+
+import gymnasium as gym
+from gymnasium.vector import AsyncVectorEnv
+
+import gymbridge.vector
+from tests.soak.workers import Counting
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # Gymnasium waits for what is pending, and says so
+    for _ in range(3):
+        envs = AsyncVectorEnv([Counting] * 2, context="spawn")
+        agent = gymbridge.vector.NumpyToTorch(envs)
+        agent.reset()
+        action = agent.sample_action()
+        begun = threading.Barrier(2)
+        ended = []
+
+        def step_on():
+            agent.step(action)
+            begun.wait()
+            try:
+                while True:
+                    agent.step(action)
+            except (gym.error.Error, OSError, EOFError, AssertionError, ValueError) as error:
+                ended.append(error)
+
+        stepping = threading.Thread(target=step_on, daemon=True)
+        stepping.start()
+        begun.wait()
+        try:
+            agent.close(terminate=True)
+        except (OSError, EOFError) as error:
+            ended.append(error)
+        stepping.join(60)
+        assert not stepping.is_alive(), "the thread hangs"
+        assert ended
+        for process in envs.processes:
+            process.terminate()
+            process.join(60)
+            assert process.exitcode is not None
+    print("done")
+"""
+
+
+def test_asynchronous_environments_closed_while_they_are_stepped_end_nothing_else() -> None:
+    require("torch")
+    assert run_python(_ASYNC) == "done\n"
+
+
+_PROCESSES = """\
+import multiprocessing
+
+from tests.soak.workers import episode, made, report
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("{context}")
+    wanted = episode(made("{here}", 3), "{here}", 60)  # used here before, and there next
+    for agent in (None, made("{target}", 3)):
+        queue = context.Queue()
+        process = context.Process(target=report, args=(queue, agent, "{target}"))
+        process.start()
+        assert queue.get(timeout=200) == wanted
+        process.join(60)
+        assert process.exitcode == 0
+    assert episode(made("{here}", 3), "{here}", 60) == wanted
+    print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    ("context", "here", "target"),
+    [
+        ("fork", "torch", "torch"),
+        ("spawn", "torch", "torch"),
+        ("fork", "torch", "jax"),  # forks of a process that used JAX or MLX may hang
+        ("spawn", "jax", "jax"),
+        ("spawn", "mlx", "mlx"),
+    ],
+)
+def test_wrappers_work_in_processes_that_were_forked_or_spawned(
+    context: str, here: str, target: str
+) -> None:
+    for name in {here, target}:
+        require(name)
+    code = _PROCESSES.format(context=context, here=here, target=target)
+    assert run_python(code) == "done\n"
