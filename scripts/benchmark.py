@@ -1,4 +1,4 @@
-"""Measure what conversions cost: `python scripts/benchmark.py --quick`.
+"""Measure what conversions cost: `python scripts/benchmark.py --quick`, or `gymbridge bench`.
 
 Every case is measured four times in one process, turn about: bare, with a wrapper written by hand
 for exactly that case (the floor), with gymbridge, and with Gymnasium's own wrapper.
@@ -7,11 +7,8 @@ for exactly that case (the floor), with gymbridge, and with Gymnasium's own wrap
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from scripts.benchmarks.command import main
+from gymbridge_cli.main import main
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__ or ""))
+    sys.exit(main(["bench", *sys.argv[1:]]))

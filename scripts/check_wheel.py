@@ -106,6 +106,7 @@ def check_contents(sdist: Path, wheel: Path) -> None:
     """Compare what is in the archives with what is in the repository."""
     packages = {
         "gymbridge": "generated/gymbridge",
+        "gymbridge_benchmark": "generator/gymbridge_benchmark",
         "gymbridge_cli": "generator/gymbridge_cli",
         "gymbridge_doctor": "generator/gymbridge_doctor",
         "gymbridge_generator": "generator/gymbridge_generator",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from typing_extensions import override
 
+from gymbridge_cli.bench import Bench
 from gymbridge_cli.check import Check
 from gymbridge_cli.command import Command, CommandError
 from gymbridge_cli.completion import SHELLS, PrintCompletion
@@ -25,10 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _COMMANDS: dict[str, type[Command]] = {
-    command.name: command for command in (Generate, Check, List, Doctor, Schema)
+    command.name: command for command in (Generate, Check, List, Doctor, Bench, Schema)
 }
 
-_EXTRAS = {"jinja2": "generator", "pydantic": "generator", "rich": "cli", "shtab": "cli"}
+_EXTRAS = {
+    "jax": "jax",
+    "jinja2": "generator",
+    "pydantic": "generator",
+    "rich": "cli",
+    "shtab": "cli",
+    "torch": "torch",
+}
 """What commands import, and which extra of gymbridge installs it."""
 
 

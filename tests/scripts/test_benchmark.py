@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from scripts.benchmarks import command
-from scripts.benchmarks.cases import CASES, Targets
-from scripts.benchmarks.contest import COLUMNS, Contest
-from scripts.benchmarks.growth import CURVES, measured_point
-from scripts.benchmarks.guard import regressions
-from scripts.benchmarks.measure import Budget, Figures, Measurement, measure
-from scripts.benchmarks.pairs import PAIRS
-from scripts.benchmarks.results import Result
+from gymbridge_benchmark import command
+from gymbridge_benchmark.cases import CASES, Targets
+from gymbridge_benchmark.contest import COLUMNS, Contest
+from gymbridge_benchmark.growth import CURVES, measured_point
+from gymbridge_benchmark.guard import regressions
+from gymbridge_benchmark.measure import Budget, Figures, Measurement, measure
+from gymbridge_benchmark.pairs import PAIRS
+from gymbridge_benchmark.results import Result
+from gymbridge_cli.main import main
 from tests.libraries.jax import jax
 from tests.libraries.torch import torch
 from tests.support import require, run_python
@@ -95,7 +96,7 @@ def test_a_plot_is_drawn_to_a_file(
     require("matplotlib")
     picture = tmp_path / f"costs.{kind}"
     asked = ["--seconds", "0", "--case", "array", "--pair", "numpy_to_torch"]
-    assert command.main("", [*asked, "--plot", str(picture)]) == 0
+    assert main(["bench", *asked, "--plot", str(picture)]) == 0
     assert "one array of 8 float32" in capsys.readouterr().out
     content = picture.read_bytes()
     if kind == "png":
@@ -109,9 +110,22 @@ def test_a_plot_is_drawn_to_a_file(
 def test_an_unknown_name_is_answered_with_those_there_are(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        command.main("", [name, "nothing"])
+    assert main(["bench", name, "nothing"]) == 2
     assert ("cartpole" if name == "--case" else "jax_to_torch") in capsys.readouterr().err
+
+
+def test_the_beginning_is_measured_for_every_pair(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = tmp_path / "figures.json"
+    assert main(["bench", "--start", "--pair", "numpy_to_jax", "--json", str(figures)]) == 0
+    written = json.loads(figures.read_text())
+    assert written["import"] > 0
+    [start] = written["pairs"]
+    assert start["pair"] == "numpy_to_jax"
+    assert 0 < start["single"] < start["first"]
+    assert start["slowest"] > start["vector"] > 0
+    assert "NumPy → JAX" in capsys.readouterr().out
 
 
 # -- the guard -------------------------------------------------------------------------------------
@@ -148,7 +162,7 @@ def test_check_measures_again_and_fails_on_a_regression(
     monkeypatch.setattr(command, "THOROUGH", Budget(0.01, 0.0001))
     monkeypatch.setitem(CASES, "number", CASES["number"]._replace(targets=lambda _: Targets(aim)))
     asked = ["--seconds", "0", "--case", "number", "--pair", "torch_to_numpy", "--check"]
-    assert command.main("", asked) == code
+    assert main(["bench", *asked]) == code
     assert ("regression: one float, PyTorch → NumPy: " in capsys.readouterr().out) is bool(code)
 
 
@@ -200,9 +214,9 @@ def test_nothing_is_compiled_once_warmed_up() -> None:
         import jax
         import numpy as np
 
-        from scripts.benchmarks.contest import converting
-        from scripts.benchmarks.measure import warm_up
-        from scripts.benchmarks.pairs import PAIRS
+        from gymbridge_benchmark.contest import converting
+        from gymbridge_benchmark.measure import warm_up
+        from gymbridge_benchmark.pairs import PAIRS
 
         class Messages(logging.Handler):
             def emit(self, record):
@@ -244,7 +258,7 @@ def test_growth_is_written_and_drawn(
         monkeypatch.setitem(CURVES, name, curve._replace(sizes=curve.sizes[:2]))
     figures, picture = tmp_path / "growth.json", tmp_path / "growth.svg"
     asked = ["--growth", "--pair", "numpy_to_torch"]
-    assert command.main("", [*asked, "--json", str(figures), "--plot", str(picture)]) == 0
+    assert main(["bench", *asked, "--json", str(figures), "--plot", str(picture)]) == 0
     points = json.loads(figures.read_text())
     assert [(point["curve"], point["size"]) for point in points] == [
         (name, size) for name, curve in CURVES.items() for size in curve.sizes

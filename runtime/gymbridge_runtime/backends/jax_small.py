@@ -1,7 +1,7 @@
 """Small arrays into JAX: compiled for shapes that come again.
 
 A jitted identity is the cheapest way in, at 4 µs an argument against 17 µs of `jax.device_put`. A
-signature costs about 7 ms and 1 MB to compile, so it is compiled when it was seen often, for a
+signature costs 10 to 50 ms and 1 MB to compile, so it is compiled when it was seen often, for a
 bounded number of signatures; infos have ever new shapes.
 """
 

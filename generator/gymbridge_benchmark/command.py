@@ -1,16 +1,17 @@
-"""The command line of the benchmark."""
+"""What `gymbridge bench` does."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from pathlib import Path
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from gymbridge_cli.command import CommandError
 
 from .cases import CASES
 from .growth import CURVES, Point, measured_point
@@ -18,12 +19,16 @@ from .guard import regressions
 from .measure import Budget, measure
 from .pairs import PAIRS, Pair
 from .results import Result, as_json
-from .table import growth_table, table
+from .start import import_seconds, measured_start
+from .table import growth_table, start_table, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-__all__ = ["main"]
+    from gymbridge_cli.bench import Bench
+
+__all__ = ["benchmark"]
 
 QUICK = Budget(seconds=0.3, round_seconds=0.0004, rounds=25)
 THOROUGH = Budget(seconds=2, round_seconds=0.0006, rounds=100)
@@ -47,12 +52,23 @@ class Row(NamedTuple):
         return Result(self.case, case.title, self.pair, measurement, case.targets(self.pair))
 
 
-def main(description: str, arguments: Sequence[str] | None = None) -> int:
+def benchmark(options: Bench) -> int:
     """Measure what was asked for and show it; return 1 if `--check` finds a regression."""
-    options = _parser(description).parse_args(arguments)
+    for kind, names, known in (("case", options.case, CASES), ("pair", options.pair, PAIRS)):
+        for name in names or ():
+            if name not in known:
+                raise CommandError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
+    if options.plot and find_spec("matplotlib") is None:
+        raise CommandError("matplotlib is not installed; run: pip install matplotlib")
     torch.set_num_threads(1)
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     pairs = [PAIRS[name] for name in options.pair or PAIRS]
+    if options.start:
+        seconds = import_seconds()
+        starts = _with_progress(list(enumerate(pairs)), lambda task: measured_start(*task))
+        console.print(start_table(seconds, starts))
+        _write(options.json, {"import": seconds, "pairs": [start.as_json() for start in starts]})
+        return 0
     if options.growth:
         points = _growth(pairs)
         console.print(growth_table(points))
@@ -116,23 +132,3 @@ def _with_progress(tasks: Sequence[TaskT], work: Callable[[TaskT], ResultT]) -> 
 def _write(path: Path | None, content: object) -> None:
     if path is not None:
         path.write_text(json.dumps(content, indent=1) + "\n")
-
-
-def _parser(description: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("--quick", action="store_true", help="under a minute, less precise")
-    add("--case", action="append", choices=CASES, metavar="CASE", help=f"of {', '.join(CASES)}")
-    add("--pair", action="append", choices=PAIRS, metavar="PAIR", help=f"of {', '.join(PAIRS)}")
-    add("--seconds", type=float, metavar="SECONDS", help="how long to measure each row")
-    add("--growth", action="store_true", help=f"with more and more of {', '.join(CURVES)}")
-    add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    add("--plot", type=Path, metavar="FILE", help="draw them, to FILE.svg or FILE.png")
-    add(
-        "--check",
-        action="store_true",
-        help="fail if a ratio is twice as bad as aimed at, measured again",
-    )
-    return parser

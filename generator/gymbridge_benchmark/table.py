@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from .growth import Point
     from .measure import Measurement
     from .results import Result
+    from .start import Start
 
-__all__ = ["growth_table", "table"]
+__all__ = ["growth_table", "start_table", "table"]
 
 TEN = 10  # from here on, one decimal is enough
 
@@ -78,4 +79,23 @@ def growth_table(points: Sequence[Point]) -> Table:
         for size, of_size in groupby(of_curve, key=lambda it: it.size):
             times = [_time(it.microseconds["gymbridge"] / 1e6) for it in of_size]
             grid.add_row(f"{size:,}", *times)
+    return grid
+
+
+def start_table(seconds: float, starts: Sequence[Start]) -> Table:
+    """Lay out what it costs to begin; ``seconds`` are those of the import."""
+    grid = Table(
+        title=f"`import gymbridge` adds {seconds * 1e3:.1f} ms to `import gymnasium`",
+        caption="The slowest of 40 steps is that in which JAX compiles, if it does",
+        box=box.SIMPLE_HEAD,
+    )
+    grid.add_column("")
+    for heading in ("a wrapper, µs", "of a vector, µs", "first step, ms", "slowest after, ms"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    for start in starts:
+        grid.add_row(
+            start.pair.title,
+            *[f"{time * 1e6:.0f}" for time in (start.single, start.vector)],
+            *[f"{time * 1e3:.1f}" for time in (start.first, start.slowest)],
+        )
     return grid
