@@ -78,6 +78,13 @@ def demo(session: nox.Session) -> None:
 
 
 @nox.session
+def examples(session: nox.Session) -> None:
+    """Let the examples learn, shortened, on this machine; arguments after `--` go to pytest."""
+    install(session, "test")
+    session.run("pytest", "tests/examples", *session.posargs)
+
+
+@nox.session
 def benchmark(session: nox.Session) -> None:
     """Measure what conversions cost; arguments after `--` go to the benchmark."""
     install(session, "test")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ENVIRONMENTS = 16
 FRAMES = 3
 HEIGHT, WIDTH = 25, 100
-GOAL = 200
+GOAL = 100  # five times what chance reaches
 
 
 def shrink(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
@@ -81,7 +81,7 @@ class Eyes(nn.Module):
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
     """Train, and show how it went."""
-    asked = options(__doc__, steps=300_000, quick=4_000, arguments=arguments)
+    asked = options(__doc__, steps=200_000, quick=2_000, arguments=arguments)
     torch.manual_seed(SEED)
     torch.set_num_threads(1)  # the network is too small to share
     envs = cartpoles(ENVIRONMENTS)

@@ -2,7 +2,7 @@
 
     python -m scripts.examples.ppo_torch
 
-`train` is an agent as one writes it for tensors: nothing in it knows what the environments are made
+`Player` and `train` are written for tensors: nothing in them knows what the environments are made
 of. `main` has the one line that makes it so.
 """
 
@@ -77,16 +77,12 @@ class Play(NamedTuple):
     terminated: Tensor
     over: Tensor  # terminated or truncated
     counts: Tensor  # the step after an end only resets: Gymnasium ignores its action
+    last_values: Tensor  # of what the last step led to: one row
 
-    @classmethod
-    def of(cls, steps: Sequence[Sequence[Tensor]]) -> Play:
-        """Put the steps of a stretch together."""
-        return cls(*(torch.stack(column) for column in zip(*steps, strict=True)))
-
-    def advantages(self, last_values: Tensor) -> Tensor:
+    def advantages(self) -> Tensor:
         """Return how much better each action turned out than the critic had thought."""
         advantages = torch.zeros_like(self.values)
-        advantage, next_values = torch.zeros_like(last_values), last_values
+        advantage, next_values = torch.zeros_like(self.values[0]), self.last_values[0]
         for step in reversed(range(len(self.values))):
             future = next_values * ~self.terminated[step]
             surprise = self.rewards[step] + DISCOUNT * future - self.values[step]
@@ -95,39 +91,54 @@ class Play(NamedTuple):
         return advantages
 
 
-def train(envs: VectorEnv[Tensor, Tensor, Tensor], network: nn.Module, watch: Watch) -> None:
-    """Improve ``network`` by what it meets with in ``envs``."""
-    optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE, eps=1e-5)
-    observations, _ = envs.reset(seed=SEED)
-    counts = torch.ones(envs.num_envs, dtype=torch.bool)
-    while watch.goes_on:
+class Player:
+    """Plays in environments, of which it knows only that they speak PyTorch."""
+
+    def __init__(self, envs: VectorEnv[Tensor, Tensor, Tensor], seed: int) -> None:
+        """Begin an episode in each environment."""
+        self.envs = envs
+        self.observations, _ = envs.reset(seed=seed)
+        self.counts = torch.ones(envs.num_envs, dtype=torch.bool)
+
+    @torch.no_grad()
+    def play(self, network: nn.Module) -> Play:
+        """Go on for a stretch, and do what ``network`` says."""
         steps: list[tuple[Tensor, ...]] = []
         for _ in range(STRETCH):
-            before = observations
-            with torch.no_grad():
-                policy, values = network(observations)
+            before = self.observations
+            policy, values = network(before)
             actions = torch.multinomial(policy.exp(), 1).squeeze(-1)
-            observations, rewards, terminated, truncated, _ = envs.step(actions)
-            over = terminated | truncated
             chosen = log_probability(policy, actions)
+            self.observations, rewards, terminated, truncated, _ = self.envs.step(actions)
+            over, counts = terminated | truncated, self.counts
             steps.append((before, actions, chosen, values, rewards, terminated, over, counts))
-            counts = ~over
-            watch.step(rewards, over)
-        with torch.no_grad():
-            _, last_values = network(observations)
-        optimizer.param_groups[0]["lr"] = LEARNING_RATE * watch.left
-        improve(network, optimizer, Play.of(steps), last_values)
+            self.counts = ~over
+        _, last_values = network(self.observations)
+        columns = [torch.stack(column) for column in zip(*steps, strict=True)]
+        columns.append(last_values[None])
+        return Play(*columns)
 
 
-def improve(
-    network: nn.Module, optimizer: torch.optim.Optimizer, play: Play, last_values: Tensor
+def train(
+    envs: VectorEnv[Tensor, Tensor, Tensor], network: nn.Module, watch: Watch, seed: int = SEED
 ) -> None:
+    """Improve ``network`` by what it meets with in ``envs``."""
+    player = Player(envs, seed)
+    optimizer = torch.optim.Adam(network.parameters(), eps=1e-5)
+    while watch.goes_on:
+        play = player.play(network)
+        watch.stretch(play.rewards, play.over)
+        improve(network, optimizer, play, watch.left)
+
+
+def improve(network: nn.Module, optimizer: torch.optim.Optimizer, play: Play, left: float) -> None:
     """Make likelier what turned out well, though not too much of it at once."""
-    gains = play.advantages(last_values)
+    optimizer.param_groups[0]["lr"] = LEARNING_RATE * left
     kept = play.counts
-    returns = (gains + play.values)[kept]
+    gains = play.advantages()[kept]
+    returns = gains + play.values[kept]
     observations, actions = play.observations[kept], play.actions[kept]
-    old, gains = play.log_probabilities[kept], gains[kept]
+    old = play.log_probabilities[kept]
     for _ in range(EPOCHS):
         for batch in torch.randperm(len(actions)).chunk(BATCHES):
             policy, values = network(observations[batch])
@@ -138,7 +149,7 @@ def improve(
             entropy = -(policy.exp() * policy).sum(-1)
             loss = (error / 4 - careful - CURIOSITY * entropy).mean()
             optimizer.zero_grad()
-            loss.backward()
+            torch.autograd.backward(loss)
             nn.utils.clip_grad_norm_(network.parameters(), STEEPEST)
             optimizer.step()
 

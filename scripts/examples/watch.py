@@ -71,7 +71,7 @@ class Point(NamedTuple):
 class Watch:
     """Counts steps and returns, on a terminal with a bar that shows how far they are."""
 
-    def __init__(self, title: str, steps: int) -> None:
+    def __init__(self, title: str, steps: int, *, quiet: bool = False) -> None:
         """Begin with nothing seen of a training of so many ``steps``."""
         self.title = title
         self.total = steps
@@ -87,7 +87,9 @@ class Watch:
         )
         # without a terminal there is nobody to look at a bar
         console = Console(stderr=True)
-        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._progress = Progress(
+            *columns, console=console, disable=quiet or not console.is_terminal
+        )
         self._task = self._progress.add_task(title, total=steps, reached="")
 
     def __enter__(self) -> Self:
@@ -128,9 +130,19 @@ class Watch:
         self._running[ended] = 0
         self.steps += seen.size
         if self._returns and self.steps * 200 >= self.total * (len(self.curve) + 1):
-            self.curve.append(Point(self.steps, self.mean_return))
-            reached = f"mean return {self.mean_return:.3g}"
-            self._progress.update(self._task, completed=self.steps, reached=reached)
+            self.reach(self.steps, self.mean_return)
+
+    def reach(self, steps: int, mean_return: float) -> None:
+        """Note where the training is, be it by somebody else's count."""
+        self.steps = int(steps)
+        self.curve.append(Point(self.steps, float(mean_return)))
+        reached = f"mean return {mean_return:.3g}"
+        self._progress.update(self._task, completed=self.steps, reached=reached)
+
+    def stretch(self, rewards: npt.ArrayLike, over: npt.ArrayLike) -> None:
+        """Count several steps; the first axis is theirs."""
+        for step in zip(np.asarray(rewards), np.asarray(over), strict=True):
+            self.step(*step)
 
     def report(self, picture: Path, goal: float | None = None) -> None:
         """Print what was reached, and draw how it came to be."""

@@ -1,0 +1,70 @@
+"""Environments of several JAX processes, put together into one array over all of their devices.
+
+    python -m scripts.examples.jax_processes 0 2 & python -m scripts.examples.jax_processes 1 2
+
+A process can only give arrays to devices of its own, so each wraps its environments over these;
+`everywhere` makes the whole of the parts, and `here` the part of a whole, without moving any. A
+third argument is the address of the first process; on a cluster, SLURM or Kubernetes say all three.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import gymnasium as gym
+import jax
+import jax.numpy as jnp
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+
+from gymbridge.vector import NumpyToJax
+
+ADDRESS = "127.0.0.1:29471"
+DEVICES = 4  # of each process, simulated
+ENVIRONMENTS = 8  # of each process
+
+
+def spread_over(devices: list[jax.Device]) -> NamedSharding:
+    """Return how an axis of environments is laid out over ``devices``."""
+    mesh = Mesh(devices, ("devices",), axis_types=(AxisType.Auto,))
+    return NamedSharding(mesh, PartitionSpec("devices"))
+
+
+def everywhere(local: jax.Array) -> jax.Array:
+    """Return the array of which ``local`` is the part that this process has."""
+    shape = (local.shape[0] * jax.process_count(), *local.shape[1:])
+    parts = [shard.data for shard in local.addressable_shards]
+    return jax.make_array_from_single_device_arrays(shape, spread_over(jax.devices()), parts)
+
+
+def here(everybodys: jax.Array) -> jax.Array:
+    """Return the part of an array over all processes that this one has."""
+    shape = (everybodys.shape[0] // jax.process_count(), *everybodys.shape[1:])
+    parts = [shard.data for shard in everybodys.addressable_shards]
+    return jax.make_array_from_single_device_arrays(shape, spread_over(jax.local_devices()), parts)
+
+
+@jax.jit
+def policy(observations: jax.Array) -> jax.Array:
+    """Push the cart to where the pole leans."""
+    return (observations[:, 2] > 0).astype(jnp.int32)
+
+
+def main(process: int, processes: int, address: str = ADDRESS) -> None:
+    """Play some steps as one of the processes."""
+    jax.config.update("jax_num_cpu_devices", DEVICES)  # not needed where there are GPUs
+    jax.distributed.initialize(address, processes, process)
+    cartpoles = gym.make_vec("CartPole-v1", ENVIRONMENTS)
+    envs = NumpyToJax(cartpoles, spread_over(jax.local_devices()))
+    observations, _ = envs.reset(seed=process)
+    total = jnp.zeros(())
+    for _ in range(10):
+        actions = policy(everywhere(observations))
+        observations, rewards, _, _, _ = envs.step(here(actions))
+        total = total + everywhere(rewards).sum()
+    environments = ENVIRONMENTS * processes
+    print(f"process {process}: {environments} environments earned {total:.0f}")
+    envs.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])
