@@ -7,18 +7,23 @@ somewhere, so that is what is asked: the answer is the device, in the library's 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from gymbridge_runtime.dotted import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
 __all__ = ["DlpackDevices"]
 
 _WRAPPED = re.compile(r"[\w.]+\(['\"]?(?P<text>[^'\"]*)['\"]?\)")
 """Text within a type's name: ``Device(opencl:cpu:0)``, ``array_api_strict.Device('device1')``."""
+
+
+class _Info(Protocol):
+    def devices(self) -> Sequence[object]: ...
 
 
 class DlpackDevices(NamedTuple):
@@ -36,6 +41,14 @@ class DlpackDevices(NamedTuple):
     """The context manager that takes a device, where that is how `copy` is told where to go."""
     copy: str | None = None
     """The function that returns an array on the device of `within`."""
+
+    def known(self) -> tuple[str, ...]:
+        """Return the devices that the library lists, as the array API has it, if it does."""
+        listed = getattr(import_module(self.module), "__array_namespace_info__", None)
+        if listed is None:
+            return ()
+        info = cast("Callable[[], _Info]", listed)()
+        return tuple(self.text(device) for device in info.devices() if device is not None)
 
     def of(self, array: object) -> object:
         """Return where ``array`` is, or None where arrays do not say."""

@@ -54,6 +54,14 @@ def test_devices_are_named_as_they_are_read(name: str) -> None:
     assert bool(names) == (name != "mlx"), "MLX has arrays without a device"
 
 
+def test_libraries_that_list_their_devices_and_one_that_does_not(backend: DlpackBackend) -> None:
+    assert {"device1", "device2"} < {*backend.devices()}
+    quiet = DlpackBackend(
+        name="quiet", title="Quiet", reference="nowhere:QUIET", module="json", array="json.Array"
+    )
+    assert quiet.devices() == ()
+
+
 class TestJaxWithEightDevices:
     def test_all_of_them_are_named(self) -> None:
         found = "print(*__import__('gymbridge_runtime.backends.jax').backends.jax.JAX.devices())"

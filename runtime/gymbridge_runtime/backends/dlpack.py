@@ -279,6 +279,10 @@ class DlpackBackend(Backend[Producer, object]):
         return None if device is None else self._devices.text(device)
 
     @override
+    def devices(self) -> tuple[str, ...]:
+        return self._devices.known()
+
+    @override
     def to_device(self, array: Producer, device: object) -> object:
         return array if device is None else self._devices.moved(array, device)
 
