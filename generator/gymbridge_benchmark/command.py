@@ -119,7 +119,9 @@ def _with_progress(tasks: Sequence[TaskT], work: Callable[[TaskT], ResultT]) -> 
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as progress:
         bar = progress.add_task("", total=len(tasks))
         results: list[ResultT] = []
         for task in tasks:

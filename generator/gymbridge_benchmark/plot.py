@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from scripts.pictures import INK, STYLE
-
 from .growth import CURVES
 from .pairs import PAIRS
+from .pictures import INK, STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,9 +17,10 @@ from gymbridge_benchmark.measure import Budget, Figures, Measurement, measure
 from gymbridge_benchmark.pairs import PAIRS
 from gymbridge_benchmark.results import Result
 from gymbridge_cli.main import main
+from tests.generator.command import GENERATOR, RUNTIME, python
 from tests.libraries.jax import jax
 from tests.libraries.torch import torch
-from tests.support import require, run_python
+from tests.support import REPOSITORY, require, run_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,6 +113,14 @@ def test_an_unknown_name_is_answered_with_those_there_are(
 ) -> None:
     assert main(["bench", name, "nothing"]) == 2
     assert ("cartpole" if name == "--case" else "jax_to_torch") in capsys.readouterr().err
+
+
+def test_the_command_needs_nothing_but_what_is_installed(tmp_path: Path) -> None:
+    asked = ["bench", "--quick", "--seconds", "0", "--case", "array", "--pair", "numpy_to_torch"]
+    path = [REPOSITORY / "generated", GENERATOR, RUNTIME]
+    done = python("-m", "gymbridge_cli", *asked, "--plot", "costs.svg", cwd=tmp_path, path=path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "costs.svg").is_file()
 
 
 def test_the_beginning_is_measured_for_every_pair(
