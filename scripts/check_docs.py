@@ -2,9 +2,10 @@
 
 The code blocks of a page are one story, told to one process: those with a title are files, which
 are there from the beginning; Python and the commands of gymbridge are run in their order. What is
-marked `no-run` is only to be read, and what `data-needs` a module is left out where that is not
-installed. A command has to succeed, or to end with a `data-status`. With `--types` mypy reads the
-Python of all pages instead, which judges every `assert_type`.
+marked `no-run`, or `data-run="no"` on pages of the site, is only to be read; what `data-needs` a
+module is left out where that is not installed. A command has to succeed, or to end with a
+`data-status`. With `--types` mypy reads the Python of all pages instead, which judges every
+`assert_type`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Block:
     @property
     def is_told(self) -> bool:
         """Whether it is run in its turn."""
-        return not (self.title or "no-run" in self.options.split() or self.missing)
+        read_only = "no-run" in self.options.split() or 'data-run="no"' in self.options
+        return not (self.title or read_only or self.missing)
 
     @property
     def statuses(self) -> list[int]:
