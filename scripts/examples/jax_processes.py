@@ -10,20 +10,25 @@ third argument is the address of the first process; on a cluster, SLURM or Kuber
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from gymbridge.vector import NumpyToJax
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 ADDRESS = "127.0.0.1:29471"
 DEVICES = 4  # of each process, simulated
 ENVIRONMENTS = 8  # of each process
 
 
-def spread_over(devices: list[jax.Device]) -> NamedSharding:
+def spread_over(devices: npt.NDArray[Any]) -> NamedSharding:
     """Return how an axis of environments is laid out over ``devices``."""
     mesh = Mesh(devices, ("devices",), axis_types=(AxisType.Auto,))
     return NamedSharding(mesh, PartitionSpec("devices"))
@@ -33,14 +38,18 @@ def everywhere(local: jax.Array) -> jax.Array:
     """Return the array of which ``local`` is the part that this process has."""
     shape = (local.shape[0] * jax.process_count(), *local.shape[1:])
     parts = [shard.data for shard in local.addressable_shards]
-    return jax.make_array_from_single_device_arrays(shape, spread_over(jax.devices()), parts)
+    return jax.make_array_from_single_device_arrays(
+        shape, spread_over(np.array(jax.devices())), parts
+    )
 
 
 def here(everybodys: jax.Array) -> jax.Array:
     """Return the part of an array over all processes that this one has."""
     shape = (everybodys.shape[0] // jax.process_count(), *everybodys.shape[1:])
     parts = [shard.data for shard in everybodys.addressable_shards]
-    return jax.make_array_from_single_device_arrays(shape, spread_over(jax.local_devices()), parts)
+    return jax.make_array_from_single_device_arrays(
+        shape, spread_over(np.array(jax.local_devices())), parts
+    )
 
 
 @jax.jit
@@ -54,7 +63,7 @@ def main(process: int, processes: int, address: str = ADDRESS) -> None:
     jax.config.update("jax_num_cpu_devices", DEVICES)  # not needed where there are GPUs
     jax.distributed.initialize(address, processes, process)
     cartpoles = gym.make_vec("CartPole-v1", ENVIRONMENTS)
-    envs = NumpyToJax(cartpoles, spread_over(jax.local_devices()))
+    envs = NumpyToJax(cartpoles, spread_over(np.array(jax.local_devices())))
     observations, _ = envs.reset(seed=process)
     total = jnp.zeros(())
     for _ in range(10):
