@@ -142,11 +142,10 @@ def test_type_checkers_agree_with_them_and_notice_when_they_should_not(mine: Pat
 
     wrapper = mine / "src/mine/bridges/numpy_to_strict.py"
     edit(wrapper, "-> tuple[StrictObsT, Info]:", "-> tuple[object, Info]:")
-    for checker in (mypy, pyright):
-        done = check_types(mine, *checker)
-        assert done.returncode == 1
-        assert "types_numpy_to_strict.py" in done.stdout
-        assert "types_strict_to_numpy.py" not in done.stdout
+    done = check_types(mine, *mypy)  # which remembers what has not changed
+    assert done.returncode == 1
+    assert "types_numpy_to_strict.py" in done.stdout
+    assert "types_strict_to_numpy.py" not in done.stdout
 
 
 # -- after an upgrade -----------------------------------------------------------------------------
