@@ -178,7 +178,7 @@ def _scalar(found: object, bare: object, name: str, expect: Expectation) -> Iter
 SINGLE, VECTOR, PARALLEL = _Single(), Form(), _Parallel()
 
 
-BY_NAME = {"single": SINGLE, "vector": VECTOR, "parallel": PARALLEL}
+BY_NAME: dict[str, Form] = {"single": SINGLE, "vector": VECTOR, "parallel": PARALLEL}
 """The forms by the names that specs give them."""
 
 
