@@ -22,6 +22,12 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def versions(session: nox.Session) -> None:
+    """Run some tests with the lowest versions, and the newest on other Pythons; `-- lowest`."""
+    session.run("python", "scripts/versions.py", *session.posargs)
+
+
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Run the tests and show which lines of the runtime they miss."""
     install(session, "test")

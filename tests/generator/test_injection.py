@@ -125,6 +125,8 @@ def test_package_names_are_refused(attack: str) -> None:
 def test_what_is_written_is_spelled_anew() -> None:
     assert type_expression(" a . b|\\\n c [ int,str ]") == "a.b | c[int, str]"
     assert type_expression("(a  # a comment\n)") == "a"
+    assert type_expression("tuple[int, ...]|None") == "tuple[int, ...] | None"
+    assert type_expression("a" * 200) == "a" * 200
     assert import_statement("from   a.b import(  c  as  d  )  # a comment") == (
         "from a.b import c as d"
     )
@@ -132,7 +134,10 @@ def test_what_is_written_is_spelled_anew() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["A,", "a, b", "(a, b)", "(a | b)[c]", "a | (b | c)", "tuple[()]", "a" * 201, "", "None()"],
+    [
+        *("A,", "a, b", "(a, b)", "(a | b)[c]", "a | (b | c)", "tuple[()]", "", "None()"),
+        *("a" * 201, "1", "a[1]", "a['b']", "__builtins__", "a | __name__", "a.__dict__"),
+    ],
 )
 def test_what_is_not_one_type_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a type expression"):

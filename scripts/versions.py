@@ -1,0 +1,138 @@
+"""Run some of the tests with the lowest versions, and with the newest on other Pythons.
+
+Without arguments it runs all that there is a Python for; `python scripts/versions.py lowest` runs
+one. The others run with the newest versions (`scripts/constraints.txt`) on one Python; here are
+those that say most about libraries in the least time, in environments of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pytest")
+TESTS = (
+    "tests/conformance/test_shipped.py",
+    "tests/environments/test_persistence.py",
+    "tests/environments/test_vectors.py",
+    "tests/generator/test_agreement.py",
+    "tests/generator/test_drift.py",
+    "tests/generator/test_spec_errors.py",
+    "tests/runtime/test_dlpack_facts.py",
+)
+NEED_TORCH = (
+    "tests/runtime/test_direct.py",
+    "tests/runtime/test_dtypes.py",
+    "tests/runtime/test_leaves.py",
+    "tests/runtime/test_own_backend.py",
+)
+MISSING = re.compile(r"(?m)^SKIPPED .*?(?:: |module ')(\w+)(?:', which)? is not installed")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Versions of libraries, and of Python."""
+
+    python: str
+    constraints: str
+    extras: str
+    absent: frozenset[str]
+    """What is not installed there, and whose tests are skipped for that reason only."""
+    tests: tuple[str, ...]
+
+
+def newest(python: str) -> Setting:
+    """Return the setting of a Python that no CPU build of PyTorch can be counted on to be for."""
+    absent = frozenset({"cupy", "pettingzoo", "tensordict", "torch"})
+    return Setting(python, "constraints.txt", "cli,generator,jax,mlx", absent, TESTS)
+
+
+SETTINGS = {
+    "lowest": Setting(
+        "3.11",
+        "constraints-lowest.txt",
+        "all",
+        frozenset({"cupy", "pettingzoo", "tensordict"}),
+        (*TESTS, *NEED_TORCH),
+    ),
+    "3.12": newest("3.12"),
+    "3.13": newest("3.13"),
+}
+
+
+def interpreter(version: str) -> str | None:
+    """Return a Python of this version, from the path or pyenv."""
+    if sys.version_info[:2] == tuple(map(int, version.split("."))):
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    places = [shutil.which(f"python{version}"), *sorted(pyenv.glob(f"{version}*/bin/python"))]
+    return next((str(place) for place in places if place and is_usable(str(place))), None)
+
+
+def is_usable(python: str) -> bool:
+    """Tell whether it starts, and can make environments."""
+    command = [python, "-c", "import ensurepip, venv"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def run(setting: Setting, python: str, folder: Path) -> bool:
+    """Tell whether the tests pass, and skip nothing but what is absent on purpose."""
+    subprocess.run([python, "-m", "venv", folder], check=True)
+    own = str(folder / ("Scripts" if os.name == "nt" else "bin") / "python")
+    constraints = ROOT / "scripts" / setting.constraints
+    install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    what = ["-c", str(constraints), "-e", f"{ROOT}[{setting.extras}]", *TOOLS]
+    subprocess.run([*install, *what], check=True)
+    subprocess.run([own, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+    # where CI is set a library that is missing is a failure
+    environment = {k: v for k, v in os.environ.items() if k not in {"CI", "PYTHONPATH"}}
+    options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "error"]
+    done = subprocess.run(
+        [own, "-m", "pytest", *options, *setting.tests],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    print(done.stdout if done.returncode else done.stdout.rstrip().rpartition("\n")[2], flush=True)
+    missing = set(MISSING.findall(done.stdout))
+    if unexpected := missing - setting.absent:
+        print(f"not installed, and tests were skipped: {', '.join(sorted(unexpected))}")
+    return done.returncode == 0 and not unexpected
+
+
+def main() -> int:
+    """Run what was asked for; return 1 if anything fails, or if there is no Python for it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*SETTINGS], default=None)
+    asked: list[str] = parser.parse_args().names
+    bad: list[str] = []
+    for name in asked or SETTINGS:
+        setting = SETTINGS[name]
+        python = interpreter(setting.python)
+        if python is None:
+            print(f"-- {name}: there is no Python {setting.python} here", flush=True)
+            bad += [name] if asked else []
+            continue
+        print(f"-- {name}: {setting.constraints} on Python {setting.python}", flush=True)
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory() as folder:
+            bad += [] if run(setting, python, Path(folder)) else [name]
+        print(f"-- {name} took {time.perf_counter() - start:.0f} s", flush=True)
+    if bad:
+        print(f"failed: {', '.join(bad)}")
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""The bounds in pyproject.toml are versions that tests are run with."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from tests.support import REPOSITORY
+
+EXTRAS = ("cli", "generator", "jax", "mlx", "torch")
+"""What users install; tools of those who work on gymbridge are run in one version only."""
+
+
+def pinned(name: str) -> dict[str, str]:
+    """Return the versions of a file of constraints."""
+    lines = (REPOSITORY / "scripts" / name).read_text(encoding="utf-8").splitlines()
+    pins = (line.partition("==") for line in lines if line and not line.startswith("#"))
+    return {normalized(package): version for package, _, version in pins}
+
+
+def normalized(package: str) -> str:
+    return re.sub(r"[-_.]+", "-", package).lower()
+
+
+def bounds() -> dict[str, set[tuple[int, ...]]]:
+    """Return the lower bounds of what users install."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    found: dict[str, set[tuple[int, ...]]] = {}
+    for requirement in [*project["dependencies"], *(each for e in EXTRAS for each in extras[e])]:
+        match = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", requirement)
+        if match:
+            found.setdefault(normalized(match[1]), set()).add(release(match[2]))
+        else:
+            assert requirement.startswith("gymbridge["), f"{requirement} has no lower bound alone"
+    return found
+
+
+def release(version: str) -> tuple[int, ...]:
+    """Return what tells versions apart: 3.1 and 3.1.0 are one."""
+    parts = [int(part) for part in version.split(".")]
+    while parts and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)
+
+
+def test_every_lower_bound_is_run() -> None:
+    lowest = pinned("constraints-lowest.txt")
+    run = {package: {release(version)} for package, version in lowest.items()}
+    # two distributions that others come in the versions of
+    assert bounds() == {name: run[name] for name in run if name not in {"jaxlib", "mlx-cpu"}}
+
+
+def test_no_lower_bound_is_above_the_versions_of_the_other_tests() -> None:
+    newest, lowest = pinned("constraints.txt"), pinned("constraints-lowest.txt")
+    assert {name for name in lowest if release(lowest[name]) > release(newest[name])} == set()
