@@ -8,17 +8,35 @@ the generator needs: what is there must work, and what is not must be asked for 
 
 from __future__ import annotations
 
+import argparse
+import hashlib
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
+
+PACKAGES = {
+    "gymbridge": "generated/gymbridge",
+    "gymbridge_benchmark": "generator/gymbridge_benchmark",
+    "gymbridge_cli": "generator/gymbridge_cli",
+    "gymbridge_doctor": "generator/gymbridge_doctor",
+    "gymbridge_generator": "generator/gymbridge_generator",
+    "gymbridge_runtime": "runtime/gymbridge_runtime",
+    "gymbridge_generator/templates": "templates",
+}
+"""What the wheel holds, and where that is in the repository."""
+ALWAYS = (".gitignore", "LICENSE", "README.md", "pyproject.toml")
+"""What a sdist holds besides what is asked for."""
 
 IMPORT = """
 import sys, gymbridge, gymbridge.vector, gymbridge.backends.numpy
@@ -93,29 +111,41 @@ def expect(condition: object, message: str) -> None:
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """Build the sdist, and the wheel from the sdist, so that both are known to be whole."""
+    """Build the sdist, and the wheel from the sdist, so that both are known to be whole.
+
+    They are built once more from a copy that is somewhere else and newer, and have to be the same
+    to the last byte: whoever has the sources can see what a release was made from.
+    """
     builder = Environment(folder / "builder")
-    builder.install("build", within=folder)
-    builder.run("python", "-m", "build", "--outdir", folder / "dist", ROOT, within=folder)
+    builder.install("build", "check-wheel-contents", "hatchling", "twine", within=folder)
+    copy = folder / "copy" / "gymbridge"
+    kept_out = shutil.ignore_patterns(".*", "__pycache__", "dist")
+    shutil.copytree(ROOT, copy, ignore=kept_out, copy_function=shutil.copyfile)
+    shutil.copyfile(ROOT / ".gitignore", copy / ".gitignore")  # a sdist has it
+    command = ["-m", "build", "--no-isolation", "--outdir"]
+    builder.run("python", *command, folder / "dist", ROOT, within=folder)
+    builder.run("python", *command, folder / "again", copy, within=folder)
+    for path in (folder / "dist").iterdir():
+        same = path.read_bytes() == (folder / "again" / path.name).read_bytes()
+        expect(same, f"{path.name} is another when it is built again")
     (sdist,) = (folder / "dist").glob("*.tar.gz")
     (wheel,) = (folder / "dist").glob("*.whl")
+    builder.run("twine", "check", "--strict", sdist, wheel, within=folder)
+    packages = ",".join(sorted(top_level()))
+    builder.run("check-wheel-contents", "--toplevel", packages, wheel, within=folder)
     return sdist, wheel
+
+
+def top_level() -> set[str]:
+    """Return the packages that users can import."""
+    return {name.partition("/")[0] for name in PACKAGES}
 
 
 def check_contents(sdist: Path, wheel: Path) -> None:
     """Compare what is in the archives with what is in the repository."""
-    packages = {
-        "gymbridge": "generated/gymbridge",
-        "gymbridge_benchmark": "generator/gymbridge_benchmark",
-        "gymbridge_cli": "generator/gymbridge_cli",
-        "gymbridge_doctor": "generator/gymbridge_doctor",
-        "gymbridge_generator": "generator/gymbridge_generator",
-        "gymbridge_runtime": "runtime/gymbridge_runtime",
-        "gymbridge_generator/templates": "templates",
-    }
     wanted = {
         f"{package}/{path.relative_to(ROOT / folder).as_posix()}"
-        for package, folder in packages.items()
+        for package, folder in PACKAGES.items()
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.parent.name != "__pycache__"
     }
@@ -124,10 +154,20 @@ def check_contents(sdist: Path, wheel: Path) -> None:
         names = archive.namelist()
     expect(packed == wanted, f"the wheel differs from the repository in {packed ^ wanted}")
     expect(any(name.endswith("/licenses/LICENSE") for name in names), "the wheel has no licence")
+    untyped = {package for package in top_level() if f"{package}/py.typed" not in packed}
+    expect(not untyped, f"type checkers are not told that there are types in {untyped}")
     with tarfile.open(sdist) as archive:
-        kept = {name.split("/", 1)[1].split("/")[0] for name in archive.getnames() if "/" in name}
-    wanted = {"generated", "generator", "runtime", "scripts", "templates", "tests", "README.md"}
-    expect(wanted <= kept, f"the sdist lacks {wanted - kept}")
+        kept = {each.name.partition("/")[2] for each in archive.getmembers() if each.isfile()}
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    asked: list[str] = settings["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    wanted = {
+        path.relative_to(ROOT).as_posix()
+        for name in (*asked, *ALWAYS)
+        for path in ((ROOT / name).rglob("*") if (ROOT / name).is_dir() else [ROOT / name])
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    differing = wanted ^ (kept - {"PKG-INFO"})
+    expect(not differing, f"the sdist differs from the repository in {differing}")
 
 
 def check_bare(user: Environment, wheel: Path, folder: Path) -> None:
@@ -167,20 +207,45 @@ def check_generator(user: Environment, wheel: Path, folder: Path) -> None:
     expect("-# by hand" in said, f"gymbridge check:\n{said}")
 
 
+def write_bill(user: Environment, wheel: Path, folder: Path) -> Path:
+    """Write what an installed gymbridge consists of, in the format of CycloneDX."""
+    tool = Environment(folder / "tool")
+    tool.install("cyclonedx-bom", within=folder)
+    bill = wheel.with_suffix(".cdx.json")
+    python = user.scripts / "python"
+    options = ["--output-reproducible", "--output-format", "JSON", "--output-file"]
+    tool.run("cyclonedx-py", "environment", *options, bill, python, within=folder)
+    names = {each["name"] for each in json.loads(bill.read_text(encoding="utf-8"))["components"]}
+    unlisted = {"gymbridge", "gymnasium", "numpy"} - names
+    expect(not unlisted, f"the bill of materials lacks {unlisted}")
+    return bill
+
+
 def main() -> None:
     """Build, look, install and use."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--dist", type=Path, metavar="DIR", help="put what was checked here, and a bill of it"
+    )
+    dist: Path | None = parser.parse_args().dist
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sdist, wheel = build(folder)
         check_contents(sdist, wheel)
-        print(f"{wheel.name} and {sdist.name} are whole", flush=True)
+        print(f"{wheel.name} and {sdist.name} are whole, and the same built twice", flush=True)
         user = Environment(folder / "user")
         check_bare(user, wheel, folder)
         print(
             "without PyTorch, JAX and the generator's libraries it says what to install", flush=True
         )
+        made = [sdist, wheel, *([write_bill(user, wheel, folder)] if dist else [])]
         check_generator(user, wheel, folder)
         print("it generates wrappers, its own and those of a user's backend", flush=True)
+        if dist:
+            dist.mkdir(parents=True, exist_ok=True)
+            for path in made:
+                shutil.copy(path, dist)
+                print(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {dist / path.name}")
 
 
 if __name__ == "__main__":

@@ -52,16 +52,16 @@ class Setting:
 
 def newest(python: str) -> Setting:
     """Return the setting of a Python that no CPU build of PyTorch can be counted on to be for."""
-    absent = frozenset({"cupy", "pettingzoo", "tensordict", "torch"})
-    return Setting(python, "constraints.txt", "cli,generator,jax,mlx", absent, TESTS)
+    absent = frozenset({"cupy", "tensordict", "torch"})
+    return Setting(python, "constraints.txt", "cli,generator,jax,mlx,parallel", absent, TESTS)
 
 
 SETTINGS = {
     "lowest": Setting(
         "3.11",
         "constraints-lowest.txt",
-        "all",
-        frozenset({"cupy", "pettingzoo", "tensordict"}),
+        "all,parallel",
+        frozenset({"cupy", "tensordict"}),
         (*TESTS, *NEED_TORCH),
     ),
     "3.12": newest("3.12"),

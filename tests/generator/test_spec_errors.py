@@ -334,7 +334,7 @@ KNOWN = "(known: cupy, dpnp, jax, mine, mlx, numpy, paddle, pyarrow, tensorflow,
         ),
         (
             'forms = ["dual"]',
-            "11: matrix.forms[0]: 'dual' is not allowed; use 'single' or 'vector'",
+            "11: matrix.forms[0]: 'dual' is not allowed; use 'single', 'vector' or 'parallel'",
         ),
         ("forms = []", "11: matrix.forms: has too few items; give at least 1"),
         (

@@ -7,7 +7,7 @@ import tomllib
 
 from tests.support import REPOSITORY
 
-EXTRAS = ("cli", "generator", "jax", "mlx", "torch")
+EXTRAS = ("cli", "generator", "jax", "mlx", "parallel", "torch")
 """What users install; tools of those who work on gymbridge are run in one version only."""
 
 
