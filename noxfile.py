@@ -115,6 +115,15 @@ def properties(session: nox.Session) -> None:
 
 
 @nox.session
+@nox.parametrize("target", ["trees", "specs"])
+def fuzz(session: nox.Session, target: str) -> None:
+    """Fuzz trees and specs, led by coverage; arguments go to the script: `--seconds 600`."""
+    install(session, "test")
+    session.install("-q", "-c", "scripts/constraints.txt", "atheris")
+    session.run("python", "scripts/fuzz.py", target, *session.posargs)
+
+
+@nox.session
 def soak(session: nox.Session) -> None:
     """Step wrappers of every pair for an hour and watch what grows; arguments go to the script."""
     install(session, "test")

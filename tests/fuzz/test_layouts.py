@@ -1,0 +1,20 @@
+"""Memory in layouts that nobody has thought of, in a process that it may end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import LIBRARIES, require, run_python
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_layout_of_memory_ends_the_process_or_changes_a_value(seed: int) -> None:
+    for name in LIBRARIES:
+        require(name)
+    code = f"""
+        import faulthandler
+        from tests.fuzz.layouts import fuzz
+        faulthandler.enable()
+        print(fuzz({seed}, 200))
+    """
+    assert run_python(code) == "1200\n"
