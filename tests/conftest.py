@@ -19,7 +19,7 @@ settings.register_profile(
 settings.register_profile(
     "thorough",
     settings.get_profile("few"),
-    max_examples=4000,
+    max_examples=2000,
     derandomize=False,
     print_blob=True,
 )
