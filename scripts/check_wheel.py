@@ -31,6 +31,7 @@ PACKAGES = {
     "gymbridge_cli": "generator/gymbridge_cli",
     "gymbridge_doctor": "generator/gymbridge_doctor",
     "gymbridge_generator": "generator/gymbridge_generator",
+    "gymbridge_probe": "generator/gymbridge_probe",
     "gymbridge_runtime": "runtime/gymbridge_runtime",
     "gymbridge_generator/templates": "templates",
 }

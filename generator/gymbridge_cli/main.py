@@ -17,6 +17,7 @@ from gymbridge_cli.completion import SHELLS, PrintCompletion
 from gymbridge_cli.doctor import Doctor
 from gymbridge_cli.generate import Generate
 from gymbridge_cli.list import List
+from gymbridge_cli.probe import Probe
 from gymbridge_cli.schema import Schema
 from gymbridge_generator.errors import GeneratorError
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _COMMANDS: dict[str, type[Command]] = {
-    command.name: command for command in (Generate, Check, List, Doctor, Bench, Schema)
+    command.name: command for command in (Generate, Check, List, Doctor, Probe, Bench, Schema)
 }
 
 _EXTRAS = {

@@ -1,9 +1,10 @@
-"""What is going on, in one line that a terminal shows until it is over."""
+"""What is going on, in a line that a terminal shows until it is over."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich import progress
 from rich.console import Console
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.status import Status
 
-__all__ = ["Progress"]
+__all__ = ["Bar", "Progress"]
 
 
 class Progress:
@@ -32,3 +33,34 @@ class Progress:
         traceback: TracebackType | None,
     ) -> None:
         self._status.stop()
+
+
+class Bar:
+    """A bar on the error output; entered, it is the function that moves it."""
+
+    def __init__(self) -> None:
+        self._bar: progress.Progress = progress.Progress(
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+
+    def __enter__(self) -> Callable[[int, int, str], None]:
+        self._bar.start()
+        task = self._bar.add_task("")
+
+        def show(done: int, total: int, text: str) -> None:
+            self._bar.update(task, completed=done, total=total, description=text)
+
+        return show
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.stop()

@@ -32,11 +32,17 @@ class Survey(Generic[SubjectT, FindingT]):
     Args:
         died: Makes a finding of what a process was looking at when it ended, and of how it ended.
         patience: Seconds after which a process is taken to hang.
+        worker: The module that is run: it reads pickled subjects, and writes findings to a file.
     """
 
     def __init__(
-        self, died: Callable[[SubjectT, str], FindingT], *, patience: float = PATIENCE
+        self,
+        died: Callable[[SubjectT, str], FindingT],
+        *,
+        patience: float = PATIENCE,
+        worker: str = "gymbridge_doctor.worker",
     ) -> None:
+        self._worker: str = worker
         self._died: Callable[[SubjectT, str], FindingT] = died
         self._patience: float = patience
 
@@ -54,7 +60,7 @@ class Survey(Generic[SubjectT, FindingT]):
         """Return what one process found, and in what way it ended before it was done."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "findings")
-            command = [sys.executable, "-m", "gymbridge_doctor.worker", str(file)]
+            command = [sys.executable, "-m", self._worker, str(file)]
             # what can be imported here can be imported there
             path = os.pathsep.join(filter(None, sys.path))
             try:

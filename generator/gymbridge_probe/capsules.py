@@ -1,0 +1,60 @@
+"""DLPack's capsules from the inside: what they say of their version, and one that says more."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import numpy.typing as npt
+    from gymbridge_runtime.types import HostArray
+    from typing_extensions import CapsuleType
+
+__all__ = ["WithOffset", "version_of"]
+
+_pointer = cast(
+    "Callable[[object, bytes], int]",
+    ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    ),
+)
+
+
+_DATA, _BYTE_OFFSET = 0, 40
+"""Where a DLManagedTensor has these two, both of 64 bits."""
+
+
+def version_of(capsule: object) -> str:
+    """Return the version of a capsule: ``"legacy"``, ``"1.0"``."""
+    if '"dltensor"' in repr(capsule):
+        return "legacy"
+    address = _pointer(capsule, b"dltensor_versioned")
+    major, minor = (ctypes.c_uint32.from_address(address + size).value for size in (0, 4))
+    return f"{major}.{minor}"
+
+
+class WithOffset:
+    """Memory that is said to begin before it does, as that of MLX's slices is.
+
+    Args:
+        view: The memory.
+        before: How many bytes before it.
+    """
+
+    def __init__(self, view: HostArray, before: int) -> None:
+        self._view: HostArray = view
+        self._before: int = before
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def __dlpack__(self, **keywords: object) -> CapsuleType:
+        del keywords  # of before version 1, whatever is asked for
+        capsule = cast("npt.NDArray[np.number]", self._view).__dlpack__()
+        address = _pointer(capsule, b"dltensor")
+        ctypes.c_uint64.from_address(address + _DATA).value -= self._before
+        ctypes.c_uint64.from_address(address + _BYTE_OFFSET).value = self._before
+        return capsule
