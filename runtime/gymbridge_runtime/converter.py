@@ -14,7 +14,7 @@ from gymbridge_runtime.describe import describe
 from gymbridge_runtime.dtypes import is_number
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.foreign import foreign_view, is_foreign_array
-from gymbridge_runtime.known import backend_of
+from gymbridge_runtime.known import backend_of, recognise
 from gymbridge_runtime.narrowing import is_host_array, is_host_scalar
 from gymbridge_runtime.number_shortcuts import before_numbers
 from gymbridge_runtime.ownership import Ownership
@@ -65,6 +65,7 @@ class Converter:
         arrays_only: bool = False,
         root: str = "value",
     ) -> None:
+        recognise(target)
         self.target: AnyBackend = target
         self.device: object = target.parse_device(device)
         self._options: _Options = _Options(
@@ -245,6 +246,7 @@ class Conversions(dict["bool | None", Convert]):
 
     def __init__(self, source: AnyBackend, target: AnyBackend) -> None:
         super().__init__()
+        recognise(source)
         self._source: AnyBackend = source
         self._target: AnyBackend = target
         self.usual = self._first

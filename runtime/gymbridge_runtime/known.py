@@ -9,7 +9,7 @@ from gymbridge_runtime.backend import load
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend
 
-__all__ = ["backend_named", "backend_of", "load", "register"]
+__all__ = ["backend_named", "backend_of", "load", "recognise", "register"]
 
 _REFERENCES = {
     "numpy": "gymbridge_runtime.backends.numpy:NUMPY",
@@ -28,6 +28,12 @@ def register(backend: AnyBackend) -> None:
     """Make arrays of ``backend`` recognised wherever they turn up."""
     for root in backend.roots:
         _REGISTERED[root] = backend
+
+
+def recognise(backend: AnyBackend) -> None:
+    """Make arrays of ``backend`` recognised, unless they are those of another one already."""
+    for root in backend.roots - _REFERENCES.keys():
+        _ = _REGISTERED.setdefault(root, backend)
 
 
 def backend_named(root: str) -> AnyBackend | None:

@@ -10,7 +10,7 @@ import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError, known
 from gymbridge_runtime.arrivals import together
 from gymbridge_runtime.backend import Backend, HostView
-from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.converter import Conversions, Converter
 from gymbridge_runtime.known import load
 from typing_extensions import override
 
@@ -122,6 +122,17 @@ def test_arrays_of_every_library_arrive_and_come_back(backend: Boxes, name: str)
                 array = again[0] if isinstance(again, list) else again
                 assert library.is_array(array)
                 assert library.values(array).tolist() == values.tolist()
+
+
+def test_its_arrays_are_recognised_by_whatever_is_made_for_it() -> None:
+    numpy = load(_reference("numpy"))
+    seen: Array = Conversions(Boxes(), numpy)[None]({"a": Box(np.ones(2))})
+    assert seen["a"].tolist() == [1, 1]
+    known._REGISTERED.pop("boxes")
+    own = Box(np.ones(2))
+    assert Converter(Boxes())(own) is own
+    copied: Array = Converter(Boxes(), copy=True)(own)
+    assert copied.memory.ctypes.data != own.memory.ctypes.data
 
 
 def test_memory_is_owned_as_for_every_other_library(backend: Boxes) -> None:
