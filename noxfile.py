@@ -71,6 +71,12 @@ def catalogue(session: nox.Session, library: str) -> None:
 
 
 @nox.session
+def example(session: nox.Session) -> None:
+    """Build the example of a package that adds a library, install it, and run its tests."""
+    session.run("python", "-m", "scripts.check_example")
+
+
+@nox.session
 def package(session: nox.Session) -> None:
     """Build the distributions and use the wheel in an environment of its own."""
     session.run("python", "scripts/check_wheel.py")

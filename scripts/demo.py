@@ -338,7 +338,7 @@ def main() -> None:
         TextColumn("mean return {task.fields[mean_return]:3.0f}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         trainings = [
             train("PyTorch", TorchAgent(), NumpyToTorch, progress),
             train("JAX", JaxAgent(), NumpyToJax, progress),

@@ -63,7 +63,9 @@ def _soaked(kinds: Sequence[Kind], seconds: float) -> Iterator[tuple[float, Gaug
 
 def _with_progress(kinds: Sequence[Kind], seconds: float) -> Iterator[Gauges]:
     columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as progress:
         bar = progress.add_task("", total=seconds)
         for elapsed, look in _soaked(kinds, seconds):
             progress.update(

@@ -98,7 +98,9 @@ def test_a_plot_is_drawn_to_a_file(
     picture = tmp_path / f"costs.{kind}"
     asked = ["--seconds", "0", "--case", "array", "--pair", "numpy_to_torch"]
     assert main(["bench", *asked, "--plot", str(picture)]) == 0
-    assert "one array of 8 float32" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "one array of 8 float32" in printed.out
+    assert printed.err == ""  # no bar, because there is no terminal
     content = picture.read_bytes()
     if kind == "png":
         assert content.startswith(b"\x89PNG")

@@ -1,0 +1,5 @@
+"""Records what agents see as Arrow tensors."""
+
+from arrow_agents.recording import read, record
+
+__all__ = ["read", "record"]
