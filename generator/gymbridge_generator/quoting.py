@@ -20,7 +20,6 @@ class _Quotes(reprlib.Repr):
         super().__init__()
         self.maxstring: int = _LONGEST
         self.maxother: int = _LONGEST
-        self.maxlong: int = _LONGEST
 
     @override
     def repr_int(self, x: int, level: int) -> str:

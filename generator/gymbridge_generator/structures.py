@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gymbridge_generator.layout import WIDTH, fold
+from gymbridge_generator.layout import fold
 
 __all__ = ["LEAVES", "Structure", "structures"]
 
@@ -22,9 +22,9 @@ class Structure(NamedTuple):
 
     def folded(self, indent: int) -> str:
         """Return the target for a line of its own within brackets, folded if it is too long."""
-        if not self.items or indent + len(self.target) < WIDTH:  # a comma follows
+        if not self.items:
             return self.target
-        return fold("tuple[", self.items, "]", indent=indent)
+        return fold("tuple[", self.items, "],", indent=indent)[:-1]  # a comma will follow
 
 
 def structures(array: str, key: str = "str", key_below: str = "str") -> list[Structure]:

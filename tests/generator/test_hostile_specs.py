@@ -63,6 +63,7 @@ def backend(name: str, more: str = "") -> str:
             f"2: '{'a' * 37}...{'a' * 38}': unknown key; allowed are",
         ),
         ("spec_version = 1\n'' = 1", "2: '': unknown key; allowed are"),
+        (f"spec_version = 1\n{'a' * 80} = 1", f"2: {'a' * 80}: unknown key; allowed are"),
         ("spec_version = 1\ncolour-2 = 1", "2: colour-2: unknown key; allowed are"),
         ("a = 1\rb = 2", "1: not TOML: "),
         ("a = \x1b[2J", "1: not TOML: invalid value at column 5"),
@@ -109,6 +110,8 @@ def test_the_mark_that_some_editors_write_first_is_no_error(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("data", "message"),
     [
+        (b"\xff", "{path}:1: is not UTF-8; name a spec with --spec"),
+        (b"\n\xff\n\n", "{path}:2: is not UTF-8; name a spec with --spec"),
         (b"a = 1\nb = '\xff'\n", "{path}:2: is not UTF-8; name a spec with --spec"),
         ("a = 1".encode("utf-16"), "{path}:1: is not UTF-8; name a spec with --spec"),
         (
@@ -123,6 +126,18 @@ def test_what_is_no_text(tmp_path: Path, data: bytes, message: str) -> None:
     with pytest.raises(GeneratorError) as caught:
         load(path)
     assert str(caught.value) == message.format(path=path)
+
+
+def test_a_spec_may_be_as_large_as_it_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text(OWN_SPEC + "#" * (LARGEST - len(OWN_SPEC)), encoding="utf-8")
+    assert load(path) == parse(OWN_SPEC, "my.toml")
+
+
+def test_a_spec_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(GeneratorError) as caught:
+        load(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: Is a directory; name a spec with --spec"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such files")

@@ -11,7 +11,7 @@ import pytest
 from gymbridge_generator import commands
 from gymbridge_generator.errors import OutputError
 from gymbridge_generator.header import with_header
-from gymbridge_generator.output import compare, write
+from gymbridge_generator.output import Difference, compare, write
 from gymbridge_generator.resources import templates
 
 
@@ -41,6 +41,34 @@ def test_everything_is_written_once(tmp_path: Path) -> None:
     for path, text in FILES.items():
         assert (tmp_path / path).read_bytes() == text.encode()
     assert write(FILES, tmp_path) == []
+
+
+def test_a_difference_is_what_would_mend_it(out: Path) -> None:
+    (out / "vector/__init__.py").write_text(generated("b = '\u00e9'"), encoding="utf-8")
+    (out / "old.py").write_text(generated("old = 1\n"), encoding="utf-8")
+    (out / "__init__.py").unlink()
+    first, old, second = compare(FILES, out)
+    assert first == Difference("__init__.py", "missing", "", FILES["__init__.py"])
+    assert old == Difference("old.py", "stale", generated("old = 1\n"), "")
+    assert second.found == generated("b = '\u00e9'")
+    assert second.wanted == FILES["vector/__init__.py"]
+    lines = second.diff().splitlines(keepends=True)
+    assert lines[:2] == ["--- found/vector/__init__.py\n", "+++ generated/vector/__init__.py\n"]
+    assert lines[-2:] == ["-b = '\u00e9'\n", "+b = 1\n"]
+    assert first.diff().splitlines()[2] == "@@ -0,0 +1,8 @@"
+
+
+def test_what_is_in_the_way_is_no_difference_to_read(out: Path, elsewhere: Path) -> None:
+    (out / "vector/__init__.py").unlink()
+    (out / "vector").rmdir()
+    (out / "vector").symlink_to(elsewhere, target_is_directory=True)
+    (out / "__init__.py").unlink()
+    (out / "__init__.py").symlink_to(elsewhere / "__init__.py")
+    assert compare(FILES, out) == [
+        Difference("__init__.py", "not generated", "", FILES["__init__.py"]),
+        Difference("vector", "not generated", "", ""),
+    ]
+    check_refused(out, "__init__.py, vector", elsewhere)
 
 
 def test_only_what_changed_is_written(out: Path) -> None:

@@ -192,6 +192,20 @@ def test_nobody_else_has_the_folder_meanwhile(out: Path, monkeypatch: pytest.Mon
 
 
 @posix
+def test_what_others_put_there_is_not_cleared_away(out: Path, tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/file").touch()
+    (out / ".gymbridge-link").symlink_to(tmp_path / "theirs", target_is_directory=True)
+    (out / ".gymbridge-file").touch()
+    (out / ".gymbridge-left").mkdir()
+    (out / ".gymbridge-left/0.new").touch()
+    write(NEW, out)
+    assert (tmp_path / "theirs/file").exists()
+    left = sorted(path.name for path in out.glob(".*"))
+    assert left == [".gymbridge-file", ".gymbridge-link"]
+
+
+@posix
 def test_many_at_once_leave_what_one_would(project: Path) -> None:
     """All write a package from nothing, half of them for one spec and half for another."""
     spec = (project / "my.toml").read_text(encoding="utf-8")

@@ -1,0 +1,22 @@
+"""Types in brackets are folded where the formatter would fold them."""
+
+from __future__ import annotations
+
+from gymbridge_generator.structures import Structure
+
+
+def test_a_target_is_folded_as_soon_as_its_comma_is_too_far() -> None:
+    items = ("a" * 40, "b" * 40)
+    target = f"tuple[{', '.join(items)}]"
+    assert len(target) == 89
+    structure = Structure("", target, items)
+    assert structure.folded(10) == target
+    assert structure.folded(11).splitlines() == [
+        "tuple[",
+        f"               {', '.join(items)}",
+        "           ]",
+    ]
+
+
+def test_what_has_no_items_is_never_folded() -> None:
+    assert Structure("", "x" * 120).folded(0) == "x" * 120
