@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gymbridge_runtime.actions import ActionRules
 from gymbridge_runtime.arrays import ArrayImport
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from gymbridge_runtime.shortcuts import Shortcuts
+from gymnasium import spaces
 
 from tests.libraries.jax import jnp
 from tests.libraries.mlx import mx
@@ -186,6 +188,40 @@ def test_dictionaries_that_hold_anything_else_take_the_long_way(pair: Pair) -> N
         tree = {**step, "odd": odd}
         found: Array = way(tree, 3, None)
         assert found[0] is tree
+
+
+REFUSED = [
+    torch.ones(4, dtype=torch.complex64).conj(),
+    torch.ones(4, requires_grad=True),
+    torch.ones(4).to_sparse(),
+    torch.ones(4, dtype=torch.bfloat16),
+]
+
+
+@pytest.mark.parametrize("target", ["numpy", "jax"])
+@pytest.mark.parametrize("refused", REFUSED, ids=["conjugate", "grad", "sparse", "bfloat16"])
+def test_what_pytorch_refuses_among_ordinary_tensors_takes_the_long_way(
+    refused: Array, target: str
+) -> None:
+    pair = Pair("torch", target)
+    _, shortcuts = shortcuts_of(pair)
+    step = arrays_of_a_step(pair)
+    for place in range(4):
+        values = (*step[:place], refused, *step[place + 1 :])
+        four = shortcuts.before_four(lambda *values: values)(*values)
+        assert all(one is other for one, other in zip(four, values, strict=True))
+        tree = dict(zip("abcd", values, strict=True))
+        assert shortcuts.before_dict(lambda value, *_: value)(tree, 0, None) is tree
+
+
+@pytest.mark.parametrize("target", ["numpy", "jax"])
+def test_an_action_that_requires_gradients_arrives_without_them(target: str) -> None:
+    action = torch.full((2,), 0.5, requires_grad=True)
+    space = spaces.Box(-1, 1, (2,))
+    plain = Converter(BACKENDS[target], promised_new=False)
+    rules = ActionRules(BACKENDS["torch"], plain.imports, plain)
+    arrived: Array = rules.of(space, "action")(action)
+    assert Pair("torch", target).target.values(arrived).tolist() == [0.5, 0.5]
 
 
 def special() -> dict[str, tuple[Pair, Array]]:
