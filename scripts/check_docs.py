@@ -140,8 +140,8 @@ def type_faults(pages: list[Path]) -> str:
     """Hold the Python of all pages to their types; return what is wrong, or nothing."""
     with tempfile.TemporaryDirectory() as work:
         scripts = []
-        for page in pages:
-            folder = Path(work, page.stem)
+        for number, page in enumerate(pages):  # pages in different folders may share a name
+            folder = Path(work, f"{page.stem}_{number}")
             folder.mkdir()
             scripts.append(write(page, folder, commands=False).relative_to(work).as_posix())
         options = [
