@@ -71,6 +71,7 @@ def _held(values: Host) -> tuple[bytes, tuple[int, ...]]:
 def must_share(array: Array, target: Library) -> bool:
     """Tell whether ``copy=None`` promises that an array arrives where it is."""
     plain = array.layout in {"C", "Fortran", "strided", "misaligned"}
+    plain |= array.layout == "negative" and array.values.ndim == 0  # which has no strides
     if target.name == "numpy":
         return plain or array.layout in {"read-only", "negative"}
     return target.name == "torch" and array.library in MUTABLE and plain

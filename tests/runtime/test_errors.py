@@ -14,6 +14,7 @@ from gymbridge_runtime import (
     CopyRequiredError,
     require_runtime_api,
 )
+from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from gymnasium import spaces
 from typing_extensions import override
@@ -251,8 +252,9 @@ def test_what_mlx_cannot_compute_is_quoted(
     array = mx.array([1.0])
     monkeypatch.setattr("gymbridge_runtime.backends.mlx._computed", fail)
     monkeypatch.setattr("gymbridge_runtime.backends.mlx._seen", fail)
+    convert = Converter(load("gymbridge_runtime.backends.numpy:NUMPY"), copy=options.get("copy"))
     with pytest.raises(ConversionError) as caught:
-        Pair("mlx", "numpy").convert({"obs": [array]}, **options)
+        convert({"obs": [array]})
     assert str(caught.value).startswith(
         "value['obs'][0]: MLX could not show the array in host memory: [malloc] no memory left ("
     )
