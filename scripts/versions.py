@@ -114,8 +114,11 @@ def run(setting: Setting, python: str, folder: Path) -> bool:
 def main() -> int:
     """Run what was asked for; return 1 if anything fails, or if there is no Python for it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*SETTINGS], default=None)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SETTINGS)}")
     asked: list[str] = parser.parse_args().names
+    for name in asked:  # with `choices`, argparse before 3.12 refuses that there are none
+        if name not in SETTINGS:
+            parser.error(f"there is no {name!r}; there are {', '.join(SETTINGS)}")
     bad: list[str] = []
     for name in asked or SETTINGS:
         setting = SETTINGS[name]
