@@ -215,6 +215,18 @@ def test_rewards_of_several_objectives_are_arrays(pair: Pair) -> None:
     counterpart(dict(rewards), dict.fromkeys(rewards, np.ones(3, np.float32)), pair.target)
 
 
+def test_what_should_be_a_dictionary_and_is_none_arrives_as_it_is(pair: Pair) -> None:
+    class Absent(ParallelWorld):
+        @override
+        def step(self, actions: Value) -> Value:
+            obs, _, *rest = super().step(actions)
+            return obs, None, *rest
+
+    agent = parallel_bridge(pair, Absent())
+    agent.reset()
+    assert agent.step(agent.sample_action())[1] is None
+
+
 # -- being an environment -------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CUDA", "MANAGED", "Cuda", "CudaTensor", "GpuArray", "cupy_of", "on_the_host"]
 
+DEVICES = 3
 CUDA, MANAGED = 2, 13
 """DLPack's numbers of memory on a GPU, and of memory that a GPU and the host share."""
 
@@ -101,7 +102,7 @@ def cupy_of(asked: list[tuple[str, object]]) -> object:
 
     return SimpleNamespace(
         ndarray=GpuArray,
-        cuda=SimpleNamespace(Device=Cuda),
+        cuda=SimpleNamespace(Device=Cuda, runtime=SimpleNamespace(getDeviceCount=lambda: DEVICES)),
         asarray=asarray,
         asnumpy=asnumpy,
         from_dlpack=from_dlpack,

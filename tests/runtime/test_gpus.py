@@ -48,6 +48,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, object]]:
 
 
 class TestCupy:
+    @pytest.mark.usefixtures("asked")
+    def test_devices_are_counted_by_the_driver(self) -> None:
+        assert CUPY.devices() == ("cuda:0", "cuda:1", "cuda:2")
+
     def test_arrays_come_to_the_host_once(self, asked: list[tuple[str, object]]) -> None:
         source = GpuArray(numbers(), 1)
         result: Array = Converter(NUMPY)({"a": source})

@@ -224,6 +224,31 @@ def test_an_action_that_requires_gradients_arrives_without_them(target: str) -> 
     assert Pair("torch", target).target.values(arrived).tolist() == [0.5, 0.5]
 
 
+def refuse(*_: object) -> Array:
+    raise RuntimeError("there is no room")
+
+
+def test_an_import_that_fails_leaves_the_rest_to_the_long_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    step = arrays_of_a_step(Pair("numpy", "jax"))
+    monkeypatch.setattr(type(BACKENDS["jax"]), "many_again", lambda _: refuse)
+    _, shortcuts = shortcuts_of(Pair("numpy", "jax"))
+    assert shortcuts.before_four(lambda *values: values)(*step) == step
+
+    monkeypatch.setattr(type(BACKENDS["torch"]), "plain_import", lambda _: refuse)
+    cast = Converter(BACKENDS["torch"], float_dtype="float64")
+    integers = np.arange(3)
+    way = Shortcuts(cast.imports, BACKENDS["numpy"]).before(lambda value, *_: value)
+    assert way(integers, 0, None) is integers
+
+
+def test_libraries_that_compile_nothing_have_seen_nothing_before() -> None:
+    array = np.ones(1)
+    assert BACKENDS["numpy"].again()(array) is None
+    assert BACKENDS["numpy"].many_again()([array, array]) is None
+
+
 def special() -> dict[str, tuple[Pair, Array]]:
     """Return arrays that look ordinary at first, and are not."""
     read_only = np.ones(3, np.float32)
