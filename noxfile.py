@@ -28,6 +28,14 @@ def versions(session: nox.Session) -> None:
 
 
 @nox.session
+def mutation(session: nox.Session) -> None:
+    """Break modules on purpose and see whether tests notice; `-- words` says which."""
+    install(session, "test")
+    session.install("-q", "-c", "scripts/constraints.txt", "mutmut")
+    session.run("python", "scripts/mutation.py", *session.posargs)
+
+
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Run the tests and show which lines of the runtime they miss."""
     install(session, "test")

@@ -15,6 +15,7 @@ import pytest
 from gymbridge_generator import output
 from gymbridge_generator.header import is_untouched, with_header
 from gymbridge_generator.output import compare, write
+from gymbridge_generator.transaction import change
 from tests.generator.command import GENERATOR, RUNTIME, gymbridge, python
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def package(version: int, *modules: str) -> dict[str, str]:
 
 
 OLD = package(1, "a", "b", "vector/gone")
-NEW = package(2, "a", "b", "vector/added", "backends/added")
-CHANGES = 6
-"""What there is to do: three files to change, two to add, one to remove."""
+NEW = package(2, "a", "b", "c", "vector/added", "backends/added", "parallel/__init__")
+CHANGES = 8
+"""What there is to do: three files to change, four to add, one to remove."""
 
 KILLED_AT = """
 import os, pathlib, signal, sys
@@ -141,6 +142,17 @@ def test_a_folder_that_nothing_was_put_in_is_removed(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_folders_are_made_at_any_depth_and_removed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(tmp_path, {"a/b/c.py": "c = 1\n"})
+    assert content(tmp_path) == {"a/b/c.py": b"c = 1\n"}
+    failing_at(2, monkeypatch, OSError(28, "No space left on device"))
+    with pytest.raises(OSError, match="No space left"):
+        change(tmp_path, {"d/e/f.py": "", "d/e/g.py": ""})
+    assert not (tmp_path / "d").exists()
+
+
 @posix
 @pytest.mark.parametrize("number", range(1, CHANGES + 1))
 def test_a_kill_leaves_a_package_that_works_and_is_completed(out: Path, number: int) -> None:
@@ -175,10 +187,12 @@ def test_nobody_else_has_the_folder_meanwhile(out: Path, monkeypatch: pytest.Mon
         return False
 
     seen: list[bool] = []
+    moved: list[object] = []
 
     def look(do: Callable[..., object]) -> Callable[..., object]:
         def looked(*arguments: object, **options: object) -> object:
             seen.append(taken())
+            moved.append(arguments[0])
             return do(*arguments, **options)
 
         return looked
@@ -188,6 +202,8 @@ def test_nobody_else_has_the_folder_meanwhile(out: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(Path, "unlink", look(Path.unlink))
     write(NEW, out)
     assert seen == [True] * (1 + CHANGES)
+    # a rename is one step only where both places are on one file system
+    assert all(out in each.parents for each in moved if isinstance(each, Path))
     assert not taken()
 
 
