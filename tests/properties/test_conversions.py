@@ -37,7 +37,8 @@ def overwrite(array: Tree) -> None:
     """Change every number of an array that can be written into."""
     if isinstance(array, np.ndarray):
         if array.flags.writeable:
-            array[...] = array == 0
+            with np.errstate(invalid="ignore"):  # NumPy warns of some that are not a number
+                array[...] = array == 0
     else:
         array.copy_(array == 0)
 
@@ -72,6 +73,7 @@ def must_share(array: Array, target: Library) -> bool:
     """Tell whether ``copy=None`` promises that an array arrives where it is."""
     plain = array.layout in {"C", "Fortran", "strided", "misaligned"}
     plain |= array.layout == "negative" and array.values.ndim == 0  # which has no strides
+    plain |= array.layout == "swapped" and array.values.itemsize == 1  # which has no order
     if target.name == "numpy":
         return plain or array.layout in {"read-only", "negative"}
     return target.name == "torch" and array.library in MUTABLE and plain
