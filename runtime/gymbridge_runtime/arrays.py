@@ -167,7 +167,9 @@ class ArrayImport:
                     f"{array.dtype} would have to be cast to {dtype}",
                     "cast it first, or allow copies",
                 )
-            with np.errstate(over="ignore"):  # as the libraries do when they narrow
+            with np.errstate(
+                over="ignore", invalid="ignore"
+            ):  # as the libraries do when they narrow
                 array = target.private_copy(array, dtype)
         elif not owned:
             obstacle = self._obstacle(array)

@@ -76,6 +76,8 @@ def must_share(array: Array, target: Library) -> bool:
     plain |= array.layout == "swapped" and array.values.itemsize == 1  # which has no order
     if target.name == "numpy":
         return plain or array.layout in {"read-only", "negative"}
+    if array.layout == "misaligned" and array.values.dtype.kind == "c":
+        return False  # PyTorch would end the process when it reads them
     return target.name == "torch" and array.library in MUTABLE and plain
 
 

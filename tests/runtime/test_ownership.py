@@ -143,6 +143,21 @@ class TestASnapshotHoldsUnderAttack:
         assert run_python(code) == "held\n"
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_numbers_that_are_not_aligned_are_copied_for_pytorch(dtype: str) -> None:
+    # PyTorch's own loops over such memory end the process
+    code = f"""
+import numpy as np
+from gymbridge.numpy_to_torch import numpy_to_torch
+for size in range(1, 20):
+    raw = np.zeros(size * np.dtype({dtype!r}).itemsize + 1, np.uint8)
+    view = raw[1:].view({dtype!r})
+    view[...] = 1 + 2j
+    print(numpy_to_torch(view).clone().tolist() == [1 + 2j] * size)
+"""
+    assert run_python(code).split() == ["True"] * 19
+
+
 class TestWhatNeverChanges:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("copy", [None, True])
