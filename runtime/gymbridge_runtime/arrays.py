@@ -11,6 +11,7 @@ from gymbridge_runtime.describe import describe, shown
 from gymbridge_runtime.direct import DirectImport
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_floating, is_integer, is_number
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
+from gymbridge_runtime.layouts import odd_layout
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.slots import Slot
 
@@ -167,9 +168,8 @@ class ArrayImport:
                     f"{array.dtype} would have to be cast to {dtype}",
                     "cast it first, or allow copies",
                 )
-            with np.errstate(
-                over="ignore", invalid="ignore"
-            ):  # as the libraries do when they narrow
+            # as the libraries do when they narrow; a NaN may be a signal
+            with np.errstate(over="ignore", invalid="ignore"):
                 array = target.private_copy(array, dtype)
         elif not owned:
             obstacle = self._obstacle(array)
@@ -229,7 +229,7 @@ class ArrayImport:
         if not array.flags.writeable and not target.keeps_read_only:
             return f"{target.title} would write through to memory that is read-only"
         if not target.accepts(array):
-            return f"{target.title} does not take memory with the strides {array.strides}"
+            return f"{target.title} does not take {odd_layout(array)}"
         return None
 
     def _cast_of(self, array: HostArray) -> AnyDType:

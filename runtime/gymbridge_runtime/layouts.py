@@ -9,7 +9,7 @@ from gymbridge_runtime.memory import is_aligned
 if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Layouts"]
+__all__ = ["Layouts", "odd_layout"]
 
 
 class Layouts(NamedTuple):
@@ -33,6 +33,14 @@ class Layouts(NamedTuple):
         if self.strides == "permuted" and not _is_permuted(view):
             return False
         return is_aligned(view, self.alignment)
+
+
+def odd_layout(view: HostArray) -> str:
+    """Return what an importer that does not take ``view`` minds: its alignment, or its strides."""
+    whole = all(stride >= 0 and stride % view.itemsize == 0 for stride in view.strides)
+    if whole and (view.flags.c_contiguous or not view.flags.aligned):
+        return "memory that is not aligned"
+    return f"memory with the strides {view.strides}"
 
 
 def _is_permuted(view: HostArray) -> bool:

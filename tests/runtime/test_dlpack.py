@@ -251,6 +251,9 @@ class TestALibraryThatIsOnlyDescribed:
         assert memory.ctypes.data % 64 == 0
         assert (memory.ctypes.data == source.ctypes.data) is (offset == 0)
         assert memory_given(described(alignment=64), np.float32(1)).ctypes.data % 64 == 0
+        if offset:
+            with pytest.raises(CopyRequiredError, match="does not take memory that is not aligned"):
+                Converter(described(alignment=64), copy=False)(source)
 
     @pytest.mark.parametrize("read_only", ["ignored", "kept", "refused"])
     def test_gets_no_read_only_memory_that_it_would_write_into(self, read_only: str) -> None:

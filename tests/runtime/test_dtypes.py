@@ -82,6 +82,23 @@ class TestJaxWithX64Off:
             expected = values.astype(np.float32)
         assert identical(np.array(pair.convert(pair.source.make(values))), expected)
 
+    @pytest.mark.parametrize("dtype", ["float64", "complex128"])
+    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+    def test_what_is_not_a_number_is_narrowed_without_a_warning(
+        self, pair: Pair, dtype: str
+    ) -> None:
+        """Of a NaN that signals NumPy warns when it casts it; warnings are errors here."""
+        signals = np.full(4, 0x7FF0000000000001, np.uint64).view(dtype)
+        with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
+            signals.astype("c8" if dtype == "complex128" else "f4")
+        few = pair.source.make(signals[:1])
+        many = pair.source.make(np.tile(signals, 50_000))
+        scalar = pair.source.make(signals[0])
+        for copy in (None, True):
+            for value in ([few], [few, few], [scalar, few], [many], {"a": few, "b": [many]}):
+                results = [pair.convert(value, copy=copy) for _ in range(20)]  # then compiled
+                assert all(np.isnan(array).all() for array in jax.tree.leaves(results))
+
     def test_settings_may_change_between_conversions(self) -> None:
         pair = Pair("numpy", "jax")
         value = np.array([2**40])

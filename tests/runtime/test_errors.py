@@ -52,6 +52,10 @@ def read_only() -> Array:
     return array
 
 
+def misaligned() -> Array:
+    return np.zeros(33, np.uint8)[1:].view(np.complex64)
+
+
 def cyclic() -> Array:
     tree: dict[str, object] = {"goal": []}
     tree["goal"] = [tree]
@@ -119,6 +123,21 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: N2T.convert({"a": read_only()}, copy=False),
         "value['a']: PyTorch would write through to memory that is read-only (numpy.ndarray of "
         "float64, shape (2, 2), on cpu); allow copies: copy=None or copy=True",
+    ),
+    "complex numbers between words that are not to be copied": (
+        lambda: N2T.convert({"a": misaligned()}, copy=False),
+        "value['a']: PyTorch does not take memory that is not aligned (numpy.ndarray of "
+        "complex64, shape (4,), on cpu); allow copies: copy=None or copy=True",
+    ),
+    "complex numbers with gaps that are not to be copied": (
+        lambda: N2T.convert(misaligned()[::2], copy=False),
+        "value: PyTorch does not take memory that is not aligned (numpy.ndarray of "
+        "complex64, shape (2,), on cpu); allow copies: copy=None or copy=True",
+    ),
+    "an array that runs backwards that is not to be copied": (
+        lambda: N2T.convert(np.ones(2)[::-1], copy=False),
+        "value: PyTorch does not take memory with the strides (-8,) (numpy.ndarray of "
+        "float64, shape (2,), on cpu); allow copies: copy=None or copy=True",
     ),
     "an array for jax that is not to be copied": (
         lambda: T2J.convert(torch.ones(2), copy=False),

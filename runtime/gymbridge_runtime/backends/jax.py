@@ -191,7 +191,8 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             return aligned_copy(view, dtype, _ALIGNMENT)
         if dtype == view.dtype:
             return view.copy()
-        with np.errstate(over="ignore"):  # what does not fit is infinite, as JAX has it
+        # what does not fit is infinite, as JAX has it, and a NaN may be a signal
+        with np.errstate(over="ignore", invalid="ignore"):
             return view.astype(dtype, "C")
 
     @override

@@ -126,7 +126,8 @@ def _in_one_call(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
         )
 
     def imported_narrowed(arrays: Sequence[HostArray]) -> Sequence[object]:
-        with np.errstate(over="ignore"):  # what does not fit is infinite, as JAX has it
+        # what does not fit is infinite, as JAX has it, and a NaN may be a signal
+        with np.errstate(over="ignore", invalid="ignore"):
             narrow = [
                 arrays[index].astype(np.float32) if is_wide else arrays[index]
                 for index, is_wide in zip(order, narrowed, strict=True)

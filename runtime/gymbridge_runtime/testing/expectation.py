@@ -120,7 +120,7 @@ class Expectation:
                 path, f"{dtype} of shape {shape}", f"{values.dtype} of shape {values.shape}"
             )
             return
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             wanted = numbers.astype(dtype)
         if self._values and wanted.tobytes() != values.tobytes():
             yield Difference(path, _shown(wanted), _shown(values))
