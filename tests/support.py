@@ -60,12 +60,12 @@ def require(name: str) -> None:
 # -- processes of their own ---------------------------------------------------------------------
 
 
-def run_python(code: str, **variables: str) -> str:
+def run_python(code: str, *arguments: str, **variables: str) -> str:
     """Run ``code`` in a process of its own, which has to succeed; return what it printed."""
     roots = [REPOSITORY, *(REPOSITORY / name for name in ("generated", "generator", "runtime"))]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, roots))} | variables
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", dedent(code)],
+        [sys.executable, "-W", "error", "-c", dedent(code), *arguments],
         cwd=REPOSITORY,
         env=environment,
         capture_output=True,

@@ -1,7 +1,8 @@
-"""The project of a user, as the tests of the generator have it."""
+"""The project of a user and a library that is not there, as other tests have them."""
 
 from __future__ import annotations
 
 from tests.generator.conftest import project
+from tests.runtime.conftest import fake
 
-__all__ = ["project"]
+__all__ = ["fake", "project"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
 from gymbridge_runtime.testing.worlds import World, WorldVector
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from typing_extensions import override
@@ -16,7 +17,7 @@ from gymbridge import NumpyToTorch, vector
 from gymbridge.testing import BridgeMismatchError, check_bridge
 from tests.environments.bridges import Value
 from tests.libraries.torch import torch
-from tests.support import run_python
+from tests.support import require, run_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,9 +99,9 @@ class Wrong(NumpyToTorch[Value, Value]):
         return tuple(step)
 
 
-def wrong(spoil: Callable[[list[Value]], None]) -> Wrong:
+def wrong(spoil: Callable[[list[Value]], None], env: object = None) -> Wrong:
     kind = type("Spoilt", (Wrong,), {"spoil": lambda _, step: spoil(step)})
-    made: Wrong = kind(World())
+    made: Wrong = kind(env or World())
     return made
 
 
@@ -159,6 +160,82 @@ def test_it_says_where_a_wrapper_returned_something_else(
     assert words in str(difference)
 
 
+def test_it_says_that_a_step_has_other_parts() -> None:
+    class Short(NumpyToTorch[Value, Value]):
+        @override
+        def step(self, action: Value) -> Value:
+            return super().step(action)[:4]
+
+    (difference,) = problem(Short(World())).differences
+    assert str(difference).startswith("the result: expected 5 values, found ({'pose': tensor(")
+
+
+class Told(World):
+    """Tells the same in every info."""
+
+    def __init__(self, told: object) -> None:
+        super().__init__()
+        self.told = told
+
+    @override
+    def step(self, action: object) -> Value:
+        return *super().step(action)[:4], {"told": self.told}
+
+
+OBJECTS = np.array([np.arange(3), "text"], object)
+
+
+@pytest.mark.parametrize(
+    ("found", "path", "words"),
+    [
+        (np.array([torch.arange(3), "other"], object), "info['told'][1]", "expected 'text'"),
+        (np.array([np.arange(3), "text"], object), "info['told'][0]", "an array of PyTorch"),
+        (OBJECTS[:1], "info['told']", "shape (2,), on cpu, found numpy.ndarray"),
+        (["text"], "info['told']", "found list"),
+    ],
+)
+def test_it_looks_into_arrays_of_objects(found: object, path: str, words: str) -> None:
+    told: Value = Told(OBJECTS)
+    assert check_bridge(NumpyToTorch(told)) > 0
+    (difference,) = problem(wrong(in_info("told", found), told)).differences
+    assert difference.path == path
+    assert words in str(difference)
+
+
+class Rewarded(World):
+    """Gives a reward that is no number, as environments do that are not finished."""
+
+    @override
+    def step(self, action: object) -> Value:
+        obs, _, *rest = super().step(action)
+        return obs, None, *rest
+
+
+def test_a_reward_that_is_no_number_stays_what_it_is() -> None:
+    rewarded: Value = Rewarded()
+    assert check_bridge(NumpyToTorch(rewarded)) > 0
+    (difference,) = problem(wrong(replace(1, 0.0), rewarded)).differences
+    assert str(difference) == "reward: expected None, found 0.0"
+
+
+def test_it_says_which_agents_have_no_reward() -> None:
+    require("pettingzoo")
+    from gymbridge.parallel import NumpyToTorch as ParallelNumpyToTorch
+
+    class Forgetful(ParallelNumpyToTorch[Value, Value, Value]):
+        @override
+        def step(self, actions: Value) -> Value:
+            obs, rewards, *rest = super().step(actions)
+            del rewards["right"]
+            return obs, rewards, *rest
+
+    parallel: Value = ParallelWorld()
+    (difference,) = problem(Forgetful(parallel)).differences
+    assert (
+        str(difference) == "reward: expected the parts ['left']['right'], found the parts ['left']"
+    )
+
+
 def test_many_differences_are_counted() -> None:
     numbers = {f"n{place}": 0 for place in range(30)}
 
@@ -170,8 +247,7 @@ def test_many_differences_are_counted() -> None:
         def step(self, action: object) -> Value:
             return *super().step(action)[:4], numbers
 
-    kind = type("Spoilt", (Wrong,), {"spoil": lambda _, step: spoil(step)})
-    error = problem(kind(Many()))
+    error = problem(wrong(spoil, Many()))
     assert len(error.differences) == 30
     assert str(error).endswith("\n  and 10 more")
 

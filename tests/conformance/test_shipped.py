@@ -24,3 +24,7 @@ class TestAsUsersDo(testing.BridgeSuite):
     pairs: ClassVar[tuple[testing.Pair, ...]] = tuple(
         pair for pair in testing.BridgeSuite.pairs if {pair.source, pair.target} == {"numpy", "jax"}
     )
+
+    def test_of_ones_own(self) -> None:
+        """A suite may have tests that are about no pair: these are left alone."""
+        assert len({str(pair) for pair in self.pairs}) == len(self.pairs) == 2

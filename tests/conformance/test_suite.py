@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import sys
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
+from gymbridge_runtime.testing.pair import Sides
+from gymbridge_runtime.testing.side import Side
 from typing_extensions import override
 
 from gymbridge.testing import BridgeSuite, Pair
 from tests.generator.command import GENERATOR, OWN_SPEC, RUNTIME, gymbridge, python
 from tests.libraries.torch import torch
+from tests.runtime.fake_library import described
 from tests.support import LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from types import ModuleType
 
     from tests.environments.bridges import Value
 
@@ -215,6 +220,65 @@ def test_an_action_that_is_shared_is_found() -> None:
     run(pair("numpy", "torch"))
     with pytest.raises(AssertionError):
         run(careless(passes_actions_on))
+
+
+# -- libraries that are not there, or lack something --------------------------------------------
+
+
+def test_a_library_that_is_not_installed_skips_the_tests_of_its_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for package in ("gymbridge", "gymbridge_runtime"):
+        monkeypatch.delitem(sys.modules, f"{package}.backends.torch", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(pytest.skip.Exception, match="which is not installed; run: pip install"):
+        pair("numpy", "torch").sides({}, required=["numpy"])
+    with pytest.raises(pytest.fail.Exception, match="the suite was told that torch has to be"):
+        pair("numpy", "torch").sides({}, required=["torch"])
+
+
+def test_a_pair_without_wrappers_of_single_environments_has_no_actions_to_share() -> None:
+    vectors = replace(pair("numpy", "torch"), forms={"vector": "vector"})
+    with pytest.raises(pytest.skip.Exception, match="no wrappers for single environments"):
+        Suite().test_an_environment_and_its_agent_do_not_share_an_action(vectors)
+
+
+@dataclass(frozen=True)
+class Poor(Pair):
+    """A pair whose source has few dtypes."""
+
+    @override
+    def sides(self, libraries: Value, required: Value) -> Sides:
+        sides = super().sides(libraries, required)
+        backend = described(dtypes=["float32", "int64"])
+        return Sides(Side(backend, LIBRARIES["numpy"]), sides.target)
+
+
+@pytest.mark.usefixtures("fake")
+def test_only_what_the_source_has_is_asked_of_a_target() -> None:
+    whole = pair("numpy", "jax")
+    asked: list[str] = []
+
+    @dataclass(frozen=True)
+    class Asking(Poor):
+        @override
+        def convert(self, value: Value, *, copy: bool | None = None) -> object:
+            asked.append(str(value["a"][0].dtype))
+            return super().convert(value, copy=copy)
+
+    poor = Asking(whole.package, "numpy", "jax", whole.wrapper, whole.forms)
+    Suite().test_integers_that_do_not_fit_are_refused_by_name(poor)
+    assert asked == ["int64"]
+
+
+def test_a_library_that_cannot_make_what_its_facts_say_is_told_so(fake: ModuleType) -> None:
+    def refuse(producer: object) -> object:
+        raise TypeError(f"not {producer}")
+
+    fake.__dict__["from_dlpack"] = refuse
+    with pytest.raises(AssertionError, match=r"^Fake is said to have arrays of float32 and of"):
+        Side(described()).refuses(np.zeros(3, np.float32))
+    assert Side(described(dtypes=["int8"])).refuses(np.zeros(3, np.float32))
 
 
 # -- in the hands of a user -----------------------------------------------------------------------

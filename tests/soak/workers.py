@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import gymnasium as gym
@@ -11,7 +13,7 @@ from typing_extensions import override
 
 from tests.support import LIBRARIES
 
-__all__ = ["Closable", "ClosedError", "Counting", "episode", "made", "report"]
+__all__ = ["Closable", "ClosedError", "Counting", "Endless", "episode", "made", "report"]
 
 Value = Any
 
@@ -63,6 +65,21 @@ class Closable(Counting):
     @override
     def close(self) -> None:
         self.closed = True
+
+
+class Endless(Counting):
+    """Says into the named pipe ``line`` that it is stepped, and never comes back from that."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__()
+        self._line = line
+
+    @override
+    def step(self, action: Value) -> Value:
+        with Path(self._line).open("w", encoding="utf-8") as told:
+            _ = told.write("stepping")
+        Event().wait()
+        raise AssertionError
 
 
 def made(target: str, name: int = 0) -> Value:

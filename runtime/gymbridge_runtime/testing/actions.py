@@ -50,12 +50,11 @@ def _contains(space: AnySpace, action: object) -> bool:
         return space.contains(action)
 
 
-def _sampled(spaces: dict[str, AnySpace], form: Form, *, seed: int | None = None) -> object:
+def _sampled(spaces: dict[str, AnySpace], form: Form, seed: int) -> object:
     """Return an action that is sampled from the spaces of an environment, one for each agent."""
     samples: dict[str, object] = {}
     for agent, space in spaces.items():
-        if seed is not None:
-            _ = space.seed(seed)
+        _ = space.seed(seed)
         samples[agent] = cast("object", space.sample())
     return form.action(samples)
 
@@ -76,7 +75,7 @@ class ActionTests(PairTests):
             agent = pair.wrap(form, env)
             spaces = kind.action_spaces(env)
             for seed in range(3):
-                sample = rounded(_sampled(spaces, kind, seed=seed), sides.target)
+                sample = rounded(_sampled(spaces, kind, seed), sides.target)
                 if not _exists(sample, sides):
                     continue
                 _ = agent.step(agent_action(sides.target, sample))
@@ -96,7 +95,7 @@ class ActionTests(PairTests):
         for name, space in SPACES.items():
             env = echo(space, form)
             spaces = kind.action_spaces(env)
-            sample = _sampled(spaces, kind, seed=7)
+            sample = _sampled(spaces, kind, 7)
             if not _exists(sample, sides):
                 continue
             for each in spaces.values():

@@ -144,13 +144,6 @@ class EchoParallel(_Agents):
         """Return a space of its own for each."""
         return self._spaces[agent]
 
-    def reset(
-        self, seed: int | None = None, options: Info | None = None
-    ) -> tuple[dict[str, object], dict[str, Info]]:
-        """Return nothing of interest."""
-        del seed, options
-        return dict.fromkeys(self.agents, 0), {agent: {} for agent in self.agents}
-
     def step(
         self, actions: dict[str, object]
     ) -> tuple[
@@ -161,7 +154,3 @@ class EchoParallel(_Agents):
         never = dict.fromkeys(self.agents, False)
         rewards = dict.fromkeys(self.agents, 1.0)
         return dict.fromkeys(self.agents, 0), rewards, never, {**never}, {}
-
-    def state(self) -> object:
-        """Return nothing of interest."""
-        return np.zeros(1)

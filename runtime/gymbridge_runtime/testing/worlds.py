@@ -157,10 +157,6 @@ class Echo(gym.Env[object, object]):
         self.received: object = None
 
     @override
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
-        return np.zeros(2, np.float32), {}
-
-    @override
     def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
         self.received = action
         return np.zeros(2, np.float32), 1.0, False, False, {}
@@ -176,10 +172,6 @@ class EchoVector(gym.vector.VectorEnv[object, object, object]):
         self.single_observation_space: AnySpace = spaces.Box(-1, 1, (2,))
         self.observation_space: AnySpace = batch_space(self.single_observation_space, 3)
         self.received: object = None
-
-    @override
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
-        return np.zeros((3, 2), np.float32), {}
 
     @override
     def step(self, actions: object) -> tuple[object, object, object, object, Info]:
