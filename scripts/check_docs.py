@@ -1,11 +1,12 @@
 """Run what the documentation shows, page by page: `python scripts/check_docs.py [PAGE...]`.
 
 The code blocks of a page are one story, told to one process: those with a title are files, which
-are there from the beginning; Python and the commands of gymbridge are run in their order. What is
-marked `no-run`, or `data-run="no"` on pages of the site, is only to be read; what `data-needs` a
-module is left out where that is not installed. A command has to succeed, or to end with a
-`data-status`. With `--types` mypy reads the Python of all pages instead, which judges every
-`assert_type`.
+are there from the beginning; Python, the commands of gymbridge and `python FILE` of a page's file
+are run in their order. Other commands (pip, git, …) are only to be read. A block that cannot be
+run where it stands names what does it, as in `data-run="tests/examples/test_learning.py"`. What
+`data-needs` a module is left out where that is not installed, and said; in CI that is a failure. A
+command has to succeed, or to end with a `data-status`. With `--types` mypy reads the Python of all
+pages instead, which judges every `assert_type`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ CALL = "__import__('scripts.check_docs').check_docs.command"
 TITLE = re.compile(r'title="([^"]+)"')
 STATUS = re.compile(r'data-status="([^"]+)"')
 NEEDS = re.compile(r'data-needs="([^"]+)"')
+ELSEWHERE = re.compile(r'data-run="([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,13 @@ class Block:
     @property
     def is_told(self) -> bool:
         """Whether it is run in its turn."""
-        read_only = "no-run" in self.options.split() or 'data-run="no"' in self.options
-        return not (self.title or read_only or self.missing)
+        return not (self.title or self.elsewhere or self.missing)
+
+    @property
+    def elsewhere(self) -> str:
+        """The file of the repository that runs it instead, or nothing."""
+        found = ELSEWHERE.search(self.options)
+        return found[1] if found else ""
 
     @property
     def statuses(self) -> list[int]:
@@ -82,20 +89,22 @@ def blocks(page: Path) -> list[Block]:
 def story(page: Path, *, commands: bool) -> str:
     """Return a page as one script, line by line where it stands there, so that errors say where."""
     told: dict[int, str] = {}
+    files = [f"python {block.title}" for block in blocks(page) if block.title]
     for block in filter(lambda block: block.is_told, blocks(page)):
         if block.language == "python":
             told |= dict(enumerate(block.lines, block.line))
         elif block.language == "sh" and commands:
             for number, line in enumerate(block.lines, block.line):
-                if line.startswith("gymbridge "):
+                if line.startswith("gymbridge ") or line in files:
                     told[number] = f"{CALL}({line!r}, {block.statuses!r})"
     return "\n".join(told.get(number, "") for number in range(max(told, default=0) + 1)) + "\n"
 
 
 def command(line: str, statuses: list[int]) -> None:
-    """Run a command of gymbridge, which has to end with one of these statuses."""
-    words = shlex.split(line, comments=True)
-    done = subprocess.run([sys.executable, "-m", "gymbridge_cli", *words[1:]], check=False)
+    """Run a command of gymbridge or a file, which has to end with one of these statuses."""
+    name, *arguments = shlex.split(line, comments=True)
+    start = ["-m", "gymbridge_cli"] if name == "gymbridge" else []
+    done = subprocess.run([sys.executable, *start, *arguments], check=False)
     if done.returncode not in statuses:
         raise SystemExit(f"{line!r} ended with status {done.returncode}")
 
@@ -126,8 +135,25 @@ def process(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[s
     )
 
 
+def left_out(page: Path) -> list[str]:
+    """Return what nothing would run although it looks as if something did."""
+    found = []
+    fences = re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)
+    if len(fences) != 2 * len(blocks(page)):
+        found.append(f"{page.name}: a code block has no language, or its fences do not match")
+    for block in blocks(page):
+        where = f"{page.name}:{block.line + 1}:"
+        if block.elsewhere and not (ROOT / block.elsewhere).is_file():
+            found.append(f"{where} there is no {block.elsewhere} that could run this")
+        if block.missing and os.environ.get("CI"):
+            found.append(f"{where} {block.missing} is not installed, and CI has to run this")
+    return found
+
+
 def fault(page: Path) -> str:
     """Run a page; return what went wrong, or nothing."""
+    if found := left_out(page):
+        return "\n".join(found)
     # what other libraries warn of is not for these pages to mend
     strict = [] if any(NEEDS.search(block.options) for block in blocks(page)) else ["-W", "error"]
     with tempfile.TemporaryDirectory() as work:

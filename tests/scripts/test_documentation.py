@@ -39,7 +39,7 @@ number = mine.NUMBER
     assert number == 7
     ```
 
-```python no-run
+```python data-run="tests/support.py"
 raise SystemExit("not to be run")
 ```
 
@@ -49,6 +49,7 @@ raise SystemExit("not to be run either")
 
 ```sh
 gymbridge schema --out schema.json
+python mine.py
 pip install what-is-never-installed
 ```
 
@@ -58,10 +59,15 @@ gymbridge list --spec absent.toml
 
 ```python
 assert pathlib.Path("schema.json").exists()
+assert pathlib.Path("ran").exists()
 ```
 
 ```python title="mine.py"
+import pathlib
+
 NUMBER = 7
+if __name__ == "__main__":
+    pathlib.Path("ran").touch()
 ```
 """
 
@@ -76,6 +82,11 @@ def page(tmp_path: Path) -> Path:
 def edit(page: Path, old: str, new: str) -> None:
     assert old in STORY
     page.write_text(STORY.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _outside_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
 
 
 def test_a_page_is_one_story(page: Path) -> None:
@@ -98,6 +109,32 @@ def test_what_does_not_work_is_named_with_its_line(
     found = fault(page)
     assert found.startswith(f"-- {page.name} does not work:\n")
     assert said in found
+
+
+def test_ci_leaves_no_block_out(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    said = "page.md:28: no_such_module is not installed, and CI has to run this"
+    assert fault(page) == said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "tests/support.py",
+            "tests/no_such_test.py",
+            "page.md:24: there is no tests/no_such_test.py that could run this",
+        ),
+        (
+            "```python\nassert pathlib",
+            "```\nassert pathlib",
+            "page.md: a code block has no language, or its fences do not match",
+        ),
+    ],
+)
+def test_what_nothing_would_run_is_a_mistake(page: Path, old: str, new: str, said: str) -> None:
+    edit(page, old, new)
+    assert fault(page) == said
 
 
 def test_types_are_as_shown(page: Path) -> None:

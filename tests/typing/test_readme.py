@@ -38,7 +38,7 @@ def block(opening: str) -> list[str]:
 def test_the_mistake_in_the_readme(tmp_path: Path) -> None:
     for name in ("torch", *CHECKERS):
         require(name)
-    example = block('```python no-run\nenv = NumpyToTorch(gym.make("CartPole-v1"))\n')
+    example = block('```python data-run="tests/typing/test_readme.py"\n')
     script = SCRIPT.format(example="\n    ".join(example))
     (mistake,) = [
         number for number, line in enumerate(script.splitlines(), 1) if line.endswith("# an error")
