@@ -26,6 +26,7 @@ from gymbridge_runtime.narrowing import (
     is_tuple,
     is_tuple_space,
 )
+from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.views import Views
 from gymnasium import spaces
 
@@ -109,16 +110,29 @@ class ActionRules:
             return self._number(space)
         dtype = _dtype_of(space)
         shape = None if batch else space.shape
+        axes = len(space.shape or ()) + batch
 
         def rule(action: object) -> object:
-            view = self._views.of(action)
+            view = self._seen(action, axes)
             if view is None or not _casts(view, dtype):
                 return self._plain(action)
             if shape is not None and view.shape != shape:
                 view = _as_shape(view, shape)
-            return self._imports.take(HostView(view, owned=False), None, dtype)
+            return self._imports.take(HostView(view, owned=is_sequence(action)), None, dtype)
 
         return rule
+
+    def _seen(self, action: object, depth: int) -> HostArray | None:
+        """View an array, or copy a list of numbers and arrays, nested at most ``depth`` deep."""
+        view = self._views.of(action)
+        never = self._imports.ownership is Ownership.NEVER_COPY
+        if view is not None or not depth or never or not is_sequence(action):
+            return view
+        parts = [self._seen(part, depth - 1) for part in action]
+        seen = [part for part in parts if part is not None]
+        if len(seen) < len(parts) or len({part.shape for part in seen}) != 1:
+            return None
+        return np.stack(seen)
 
     # -- structures ---------------------------------------------------------------------------
 

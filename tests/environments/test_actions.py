@@ -208,6 +208,60 @@ def test_an_action_of_another_shape_is_for_the_environment_to_judge(pair: Pair) 
     same(received, np.zeros(3, np.float32))
 
 
+# -- lists ----------------------------------------------------------------------------------------
+
+LISTS: list[tuple[spaces.Space[Any], Any, Any]] = [
+    (box_of(np.float32, 2), [0.5, 1], np.array([0.5, 1], np.float32)),
+    (box_of(np.int8, 2), (3, True), np.array([3, 1], np.int8)),
+    (spaces.MultiDiscrete([3, 3]), [1, 2], np.array([1, 2])),
+    (spaces.MultiBinary(2), [True, False], np.array([1, 0], np.int8)),
+    (spaces.Box(-1, 1, (2, 1)), [[0.5], (1,)], np.array([[0.5], [1]], np.float32)),
+    (spaces.Dict(a=spaces.MultiBinary(1)), {"a": [1]}, {"a": np.ones(1, np.int8)}),
+    (spaces.Sequence(spaces.Discrete(3), stack=True), [2, 0], np.array([2, 0])),
+]
+
+
+@pytest.mark.parametrize("of_arrays", [False, True])
+@pytest.mark.parametrize(("space", "action", "received"), LISTS)
+def test_a_list_of_numbers_or_arrays_is_the_array_that_the_space_would_have_sampled(
+    pair: Pair, space: spaces.Space[Any], action: Value, received: Value, of_arrays: bool
+) -> None:
+    given = made(pair.target, action) if of_arrays else action
+    same(_received(pair, space, given), received)
+
+
+@pytest.mark.parametrize("actions", [[2, 0, 1], (2, 0, 1), [np.int64(2), 0, np.array(1)]])
+def test_a_list_with_an_action_for_each_environment_is_one_array(
+    pair: Pair, actions: Value
+) -> None:
+    envs = EchoVector(spaces.Discrete(3))
+    vector_bridge(pair, envs).step(actions)
+    same(envs.received, np.array([2, 0, 1]))
+
+
+def test_without_copies_a_list_stays_a_list() -> None:
+    env = Echo(spaces.Box(-1, 1, (2,)))
+    part = np.array(0.5)
+    bridge(TORCH, env, copy=False).step([LIBRARIES["torch"].make(0.5), part])
+    assert env.received[1] is part
+
+
+@pytest.mark.parametrize(
+    "action",
+    [["left", "right"], [None], [[1.0], [1.0, 2.0]], [1.5, 2j], [[[[1.0]]]], []],
+    ids=["text", "nothing", "ragged", "complex", "too deep", "empty"],
+)
+def test_a_list_of_anything_else_is_converted_as_it_is(pair: Pair, action: list[Any]) -> None:
+    assert isinstance(_received(pair, spaces.Box(-1, 1, (2,)), action), list)
+
+
+def test_a_list_that_contains_itself_is_an_error(pair: Pair) -> None:
+    action: list[Any] = []
+    action.append(action)
+    with pytest.raises(ConversionError, match=r"^action\[0\].* contains itself"):
+        _received(pair, spaces.Box(-1, 1, (2,)), action)
+
+
 # -- what fits no rule ----------------------------------------------------------------------------
 
 
