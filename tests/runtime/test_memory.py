@@ -233,6 +233,20 @@ class TestShapesThatComeAgain:
                 assert isinstance(array, jax.Array)
                 assert identical(np.array(array), value)
 
+    @pytest.mark.parametrize("tree", [[np.nan, 1], [np.inf, -np.inf], [1, 2]], ids=str)
+    def test_where_jax_looks_for_what_is_no_number(self, tree: list[float]) -> None:
+        value = np.array(tree, np.float32)
+        convert = Pair("numpy", "jax").convert
+        for values in (value, [value, value]):
+            for _ in range(40):
+                convert(values)
+            for setting in (jax.debug_nans(True), jax.debug_infs(True)):
+                with setting:
+                    results = [convert(values), convert(values)]
+                for array in jax.tree.leaves(results):
+                    assert isinstance(array, jax.Array)
+                    assert identical(np.array(array), value)
+
     def test_of_64_bits_whether_jax_has_them_or_not(self) -> None:
         values: list[Host] = [
             np.array([1e300, -1e300, 0.1, np.nan, -0.0, 1e-50]),

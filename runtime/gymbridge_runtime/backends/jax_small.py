@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import jax
+from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.backends.jax_packed import ImportMany, import_of, jitted
+from numpy import ndarray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,12 +35,24 @@ _WIDE: Final = 8
 class Config(Protocol):
     """The part of ``jax.config`` that is asked here; its attributes are made at run time."""
 
+    jax_debug_infs: bool
+    jax_debug_nans: bool
     jax_disable_jit: bool
     jax_enable_x64: bool
     jax_transfer_guard_host_to_device: str | None
 
 
 CONFIG: Final = cast("Config", cast("object", jax.config))
+
+
+def _is_unusual() -> bool:
+    """Tell whether JAX is set to do more than usual about compiled calls; to ask takes 0.2 µs."""
+    return (
+        CONFIG.jax_disable_jit  # NumPy's arrays would come back
+        or CONFIG.jax_transfer_guard_host_to_device is not None  # this looks implicit
+        or CONFIG.jax_debug_nans  # environments may observe a NaN
+        or CONFIG.jax_debug_infs
+    )
 
 
 class SmallArrays:
@@ -48,36 +62,39 @@ class SmallArrays:
         self._one: dict[object, Import] = {}
         self._many: dict[object, ImportMany] = {}
         self._seen: dict[object, int] = {}
+        self._wary: bool = False
+        """Whether JAX's settings were unusual at any time, and have to be asked every time."""
 
     def again(self) -> Callable[[HostArray], object | None]:
         """Return what imports a copy of an array if its like was imported often, else None.
 
         Arrays of 64 bits are not known to it.
         """
-        find, config = self._one.get, CONFIG
+        return self._compiled(no_import, copies=True)
 
-        def again(view: HostArray) -> object | None:
+    def _compiled(self, otherwise: Import, *, copies: bool) -> Import:
+        """Return the import of what is compiled, of copies or of the memory itself."""
+        find = self._one.get
+        self._wary = self._wary or _is_unusual()
+
+        def imported(view: HostArray) -> object:
             call = find((view.dtype, view.shape))
-            if (
-                call is None
-                or config.jax_disable_jit
-                or config.jax_transfer_guard_host_to_device is not None
-            ):
-                return None
-            return call(view.copy())
+            if call is not None and not (self._wary and _is_unusual()):
+                try:
+                    made = call(view.copy() if copies else view)
+                except (ArithmeticError, RuntimeError):  # a setting forbids it
+                    made = view
+                if type(made) is not ndarray:
+                    return made
+                self._wary = True
+            return otherwise(view)
 
-        return again
+        return imported
 
     def many_again(self, views: Sequence[HostArray]) -> Sequence[object] | None:
         """Return copies of two or more arrays if their like was imported often, else None."""
         call = self._many.get((CONFIG.jax_enable_x64, *[(one.dtype, one.shape) for one in views]))
-        if (
-            call is None
-            or CONFIG.jax_disable_jit
-            or CONFIG.jax_transfer_guard_host_to_device is not None
-        ):
-            return None
-        return call(views)
+        return None if call is None or _is_unusual() else call(views)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -86,19 +103,12 @@ class SmallArrays:
 
     def importer(self, otherwise: Import) -> Import:
         """Return the import of arrays that nobody writes into: by ``otherwise``, until compiled."""
-        find, promoted, config = self._one.get, self._promoted, CONFIG
 
-        def imported(view: HostArray) -> object:
-            call = find((view.dtype, view.shape)) or promoted(view)
-            if (
-                call is None
-                or config.jax_disable_jit  # it would give NumPy arrays back
-                or config.jax_transfer_guard_host_to_device is not None  # this looks implicit
-            ):
-                return otherwise(view)
-            return call(view)
+        def uncompiled(view: HostArray) -> object:
+            call = self._promoted(view)
+            return otherwise(view) if call is None or _is_unusual() else call(view)
 
-        return imported
+        return self._compiled(uncompiled, copies=False)
 
     def _promoted(self, view: HostArray) -> Import | None:
         signature: object = (view.dtype, view.shape)
