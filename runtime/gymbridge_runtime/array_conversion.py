@@ -78,7 +78,7 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
     Reward, terminated and truncated are a float and two bools. Rendered frames stay as they are.
     Specs and pickles hold the names of the modules.
 
-    Example:
+    Examples:
         >>> import gymnasium as gym
         >>> from gymbridge import ArrayConversion
         >>> env = ArrayConversion(gym.make("CartPole-v1"), "numpy", "array_api_strict")

@@ -37,7 +37,7 @@ class ArrayConversion(VectorBridge[ObsT, ActT, EnvObsT, EnvActT, ArrayT]):
 
     Rendered frames stay as they are. Pickles hold the names of the modules.
 
-    Example:
+    Examples:
         >>> import gymnasium as gym
         >>> from gymbridge.vector import ArrayConversion
         >>> cartpoles = gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync")

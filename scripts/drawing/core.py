@@ -37,6 +37,7 @@ def core_picture(selection: Selection) -> str:
             shapes.append(box(left, top, 110, 40, fill=_LIBRARY))
             shapes.append(text(left + 55, top + 26, title, 17))
             shapes.append(arrow(points[0], top + 20, points[1], top + 20))
-    summary = f"{len(titles)} modules for {len(selection.pairs)} pairs, in two forms"
+    forms = ", ".join(selection.spec.matrix.forms)
+    summary = f"{len(titles)} modules for {len(selection.pairs)} pairs, each {forms}"
     shapes.append(text(280, height + 8, summary, 16))
     return picture(560, height + 28, "Every library meets one core, not every other", shapes)

@@ -21,7 +21,7 @@ _MEANINGS: dict[Sharing, str] = {
     "read-only view": "the same memory, to be read only",
     "copied": "memory of its own",
 }
-_LEFT, _TOP, _WIDTH, _HEIGHT = 108, 92, 84, 52
+_LEFT, _TOP, _WIDTH, _HEIGHT = 122, 92, 84, 52
 
 
 def libraries(selection: Selection) -> list[Backend]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 from scripts.check_docs import blocks, fault, type_faults
 from scripts.check_site import faults, search_faults
 from scripts.draw import DOCS, drawn
+from tests.generator.command import gymbridge
 from tests.support import REPOSITORY, require
 
 if TYPE_CHECKING:
@@ -209,6 +211,14 @@ def test_the_search_finds_every_page(
     found = search_faults(tmp_path)
     assert len(found) == len(said)
     assert all(fault.startswith(start) for fault, start in zip(found, said, strict=True))
+
+
+def test_every_command_is_on_the_page_of_commands() -> None:
+    listed = gymbridge("--help", cwd=REPOSITORY).stdout.partition("commands:")[2]
+    names = re.findall(r"^    ([a-z]+) ", listed, re.MULTILINE)
+    assert "generate" in names
+    page = (DOCS / "doctor.md").read_text(encoding="utf-8")
+    assert [name for name in names if f"`gymbridge {name}`" not in page] == []
 
 
 def test_pictures_are_those_of_the_spec() -> None:
