@@ -1,8 +1,9 @@
 """Run some of the tests with the lowest versions, and with the newest on other Pythons.
 
 Without arguments it runs all that there is a Python for; `python scripts/versions.py lowest` runs
-one. The others run with the newest versions (`scripts/constraints.txt`) on one Python; here are
-those that say most about libraries in the least time, in environments of their own.
+one, and `next`, only on request, what there is today, unreleased versions too. The other tests run
+with `scripts/constraints.txt`, the newest versions for the oldest Python; here are those that say
+most about libraries in the least time, in environments of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,7 +44,8 @@ class Setting:
     """Versions of libraries, and of Python."""
 
     python: str
-    constraints: str
+    constraints: str | None
+    """The file with the versions, or None for the newest, of what is not released too."""
     extras: str
     absent: frozenset[str]
     """What is not installed there, and whose tests are skipped for that reason only."""
@@ -53,7 +55,8 @@ class Setting:
 def newest(python: str) -> Setting:
     """Return the setting of a Python that no CPU build of PyTorch can be counted on to be for."""
     absent = frozenset({"cupy", "tensordict", "torch"})
-    return Setting(python, "constraints.txt", "cli,generator,jax,mlx,parallel", absent, TESTS)
+    extras = "cli,generator,jax,mlx,parallel"
+    return Setting(python, "constraints-newest.txt", extras, absent, TESTS)
 
 
 SETTINGS = {
@@ -67,6 +70,8 @@ SETTINGS = {
     "3.12": newest("3.12"),
     "3.13": newest("3.13"),
 }
+ON_REQUEST = {"next": replace(newest("3.13"), constraints=None)}
+"""What is another thing every day, and says what will have to be changed."""
 
 
 def interpreter(version: str) -> str | None:
@@ -84,14 +89,22 @@ def is_usable(python: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+def requirements(setting: Setting) -> list[str]:
+    """Return what pip is told to install."""
+    versions = (
+        ["--pre"]
+        if setting.constraints is None
+        else ["-c", str(ROOT / "scripts" / setting.constraints)]
+    )
+    return [*versions, "-e", f"{ROOT}[{setting.extras}]", *TOOLS]
+
+
 def run(setting: Setting, python: str, folder: Path) -> bool:
     """Tell whether the tests pass, and skip nothing but what is absent on purpose."""
     subprocess.run([python, "-m", "venv", folder], check=True)
     own = str(folder / ("Scripts" if os.name == "nt" else "bin") / "python")
-    constraints = ROOT / "scripts" / setting.constraints
     install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    what = ["-c", str(constraints), "-e", f"{ROOT}[{setting.extras}]", *TOOLS]
-    subprocess.run([*install, *what], check=True)
+    subprocess.run([*install, *requirements(setting)], check=True)
     subprocess.run([own, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
     # where CI is set a library that is missing is a failure
     environment = {k: v for k, v in os.environ.items() if k not in {"CI", "PYTHONPATH"}}
@@ -114,20 +127,22 @@ def run(setting: Setting, python: str, folder: Path) -> bool:
 def main() -> int:
     """Run what was asked for; return 1 if anything fails, or if there is no Python for it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SETTINGS)}")
+    known = SETTINGS | ON_REQUEST
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     asked: list[str] = parser.parse_args().names
     for name in asked:  # with `choices`, argparse before 3.12 refuses that there are none
-        if name not in SETTINGS:
-            parser.error(f"there is no {name!r}; there are {', '.join(SETTINGS)}")
+        if name not in known:
+            parser.error(f"there is no {name!r}; there are {', '.join(known)}")
     bad: list[str] = []
     for name in asked or SETTINGS:
-        setting = SETTINGS[name]
+        setting = known[name]
         python = interpreter(setting.python)
         if python is None:
             print(f"-- {name}: there is no Python {setting.python} here", flush=True)
             bad += [name] if asked else []
             continue
-        print(f"-- {name}: {setting.constraints} on Python {setting.python}", flush=True)
+        versions = setting.constraints or "what there is today"
+        print(f"-- {name}: {versions} on Python {setting.python}", flush=True)
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             bad += [] if run(setting, python, Path(folder)) else [name]

@@ -99,7 +99,8 @@ for call in (uneven.reset, lambda: uneven.step(np.zeros(3, np.int64))):
 assert infos["left"].is_fully_replicated and len(infos["left"].devices()) == 8
 print("done")
 """
-    assert run_python(code, **_EIGHT) == "done\n"
+    # JAX 0.12 prints where its error about three environments comes from
+    assert run_python(code, **_EIGHT).endswith("done\n")
 
 
 def test_devices_of_pytorch_are_given_or_named() -> None:

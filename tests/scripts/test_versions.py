@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 
+from scripts.versions import ON_REQUEST, SETTINGS, requirements
 from tests.support import REPOSITORY
 
 EXTRAS = ("cli", "generator", "jax", "mlx", "parallel", "torch")
@@ -54,3 +55,19 @@ def test_every_lower_bound_is_run() -> None:
 def test_no_lower_bound_is_above_the_versions_of_the_other_tests() -> None:
     newest, lowest = pinned("constraints.txt"), pinned("constraints-lowest.txt")
     assert {name for name in lowest if release(lowest[name]) > release(newest[name])} == set()
+
+
+def test_the_newest_versions_are_of_all_that_is_installed_and_none_is_older() -> None:
+    newest, others = pinned("constraints-newest.txt"), pinned("constraints.txt")
+    older = {name for name in newest if release(newest[name]) < release(others[name])}
+    assert older == set()
+    assert {*bounds()} - {*newest} == {"torch"}
+
+
+def test_what_is_not_released_runs_on_request_and_everything_else_in_given_versions() -> None:
+    files = [setting.constraints for setting in SETTINGS.values()]
+    assert all(name is not None and (REPOSITORY / "scripts" / name).is_file() for name in files)
+    assert all("--pre" not in requirements(setting) for setting in SETTINGS.values())
+    assert {name: "--pre" in requirements(setting) for name, setting in ON_REQUEST.items()} == {
+        "next": True
+    }
