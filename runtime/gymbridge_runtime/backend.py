@@ -45,7 +45,7 @@ DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
 ConvertFour: TypeAlias = Callable[[object, object, object, object], tuple[object, ...]]
 """A conversion of observations, rewards, terminations and truncations."""
 
-REFUSALS = (MemoryError, OverflowError, RuntimeError, TypeError, ValueError)
+REFUSALS = (ArithmeticError, AssertionError, MemoryError, RuntimeError, TypeError, ValueError)
 """What libraries raise when an array that looks ordinary turns out to be special."""
 
 Convert: TypeAlias = Callable[[object], object]

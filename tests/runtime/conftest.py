@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def nothing_compiled() -> None:
-    """Let JAX forget the shapes of other tests: only so many are ever compiled."""
+    """Let JAX forget the shapes and settings of other tests: only so many are ever compiled."""
     require("jax")
     from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
 
     SMALL_ARRAYS._one.clear()
     SMALL_ARRAYS._many.clear()
     SMALL_ARRAYS._seen.clear()
+    SMALL_ARRAYS._wary = False
 
 
 @pytest.fixture

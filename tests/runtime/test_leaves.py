@@ -547,6 +547,14 @@ class TestTensorsWithoutMemoryOfNumbers:
         assert problem in message
         assert advice in caught.value.advice
 
+    @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
+    @pytest.mark.parametrize("tree", [torch.ones(2), {"a": torch.ones(2)}], ids=["alone", "in"])
+    def test_are_all_tensors_among_fake_ones(self, pair: Pair, tree: Array) -> None:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        with FakeTensorMode(), pytest.raises(ConversionError, match="convert all Tensors to Fake"):
+            pair.convert(tree)
+
     @pytest.mark.parametrize("make", [sparse, nested, fake], ids=lambda make: make.__name__)
     def test_stay_themselves_where_they_are_at_home(self, make: Callable[[], Array]) -> None:
         tensor = make()

@@ -6,6 +6,7 @@ import gc
 import sys
 import weakref
 from dataclasses import make_dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,6 +19,9 @@ from tests.libraries.jax import jax
 from tests.libraries.torch import torch
 from tests.runtime.replay import Replay
 from tests.support import Array, Host, Pair, identical, run_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 JAX = load("gymbridge_runtime.backends.jax:JAX")
 NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
@@ -156,6 +160,18 @@ def leaves(tree: Array) -> list[Array]:
     return list(tree) if isinstance(tree, (list, tuple)) else [tree]
 
 
+SETTINGS: dict[str, Callable[[], Array]] = {
+    "disable_jit": jax.disable_jit,
+    "transfer_guard": lambda: jax.transfer_guard("disallow"),
+    "enable_x64": lambda: jax.enable_x64(True),
+    "default_device": lambda: jax.default_device(jax.devices()[0]),
+    "numpy_dtype_promotion": lambda: jax.numpy_dtype_promotion("strict"),
+    "debug_nans": lambda: jax.debug_nans(True),
+    "debug_infs": lambda: jax.debug_infs(True),
+    "set_mesh": lambda: jax.set_mesh(jax.make_mesh((1,), ("x",))),
+}
+
+
 @pytest.mark.usefixtures("nothing_compiled")
 class TestShapesThatComeAgain:
     """Arrays that travel together, compiled or not, arrive bit for bit."""
@@ -213,25 +229,24 @@ class TestShapesThatComeAgain:
             for name, value in values.items():
                 assert identical(np.array(result[name]), value), (turn, name)
 
-    def test_under_every_setting_of_jax(self) -> None:
-        values: list[Host] = [np.arange(3, dtype=np.float32), np.arange(3, dtype=np.int16)]
+    @pytest.mark.parametrize("setting", SETTINGS)
+    def test_under_every_setting_of_jax(self, setting: str) -> None:
+        floats = np.array([np.nan, np.inf, -0.0], np.float32)
+        trees: list[Array] = [[floats, np.arange(3, dtype=np.int16)], [floats], floats, np.inf]
         convert = Pair("numpy", "jax").convert
+        usual: list[object] = []
         for _ in range(40):
-            convert(values)
-        for setting in (
-            jax.disable_jit(),
-            jax.transfer_guard("disallow"),
-            jax.enable_x64(True),
-            jax.default_device(jax.devices()[0]),
-            jax.numpy_dtype_promotion("strict"),
-            jax.debug_nans(True),
-        ):
-            with setting:
-                convert(values)
-                result = convert(values)
-            for value, array in zip(values, result, strict=True):
+            usual = [array.sharding for tree in trees for array in leaves(convert(tree))]
+        with SETTINGS[setting]():
+            jax.clear_caches()  # some are obeyed where JAX compiles, not where it has
+            results = [[leaf for tree in trees for leaf in leaves(convert(tree))] for _ in "12"]
+        values = [leaf for tree in trees for leaf in leaves(tree)]
+        for result in results:
+            for value, array, sharding in zip(values, result, usual, strict=True):
                 assert isinstance(array, jax.Array)
-                assert identical(np.array(array), value)
+                assert identical(np.array(array), np.asarray(value, array.dtype))
+                assert array.sharding == sharding
+                assert not array.committed
 
     @pytest.mark.parametrize("tree", [[np.nan, 1], [np.inf, -np.inf], [1, 2]], ids=str)
     def test_where_jax_looks_for_what_is_no_number(self, tree: list[float]) -> None:

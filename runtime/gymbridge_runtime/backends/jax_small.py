@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 import jax
 from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.backends.jax_packed import ImportMany, import_of, jitted
+from jax.sharding import get_abstract_mesh
 from numpy import ndarray
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def _is_unusual() -> bool:
         or CONFIG.jax_transfer_guard_host_to_device is not None  # this looks implicit
         or CONFIG.jax_debug_nans  # environments may observe a NaN
         or CONFIG.jax_debug_infs
+        or bool(get_abstract_mesh().axis_names)  # what is compiled goes to all devices of a mesh
     )
 
 
@@ -141,6 +143,8 @@ class SmallArrays:
 
 @jitted
 def _one(array: jax.Array) -> jax.Array:
+    if get_abstract_mesh().axis_names:  # JAX compiles anew for every mesh, and stops here
+        raise RuntimeError("under a mesh an array would go to all of its devices")
     return array
 
 
