@@ -1,7 +1,8 @@
 """On which line of a TOML file a key is.
 
 `tomllib` keeps no positions, so beginnings of the file are parsed: the line is the last one of the
-shortest beginning that has the key. It is exact for all of TOML, and done only to report an error.
+shortest beginning that has the key. It is exact unless brackets are nested deeper than specs have
+them, and done only to report an error.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Lines", "line_of"]
 
-_CLOSERS = ("", "]", "]]", '"""', "'''")
-"""What makes a beginning whole that stops inside an array or a long text."""
+_CLOSERS = ("", "]", "]]", '"""', "'''", "]}", "]}}")
+"""What makes a beginning whole that stops inside an array or a long text; inline tables have lines
+in their arrays only."""
 _PATIENCE = 1 << 21
 """How many characters are parsed for one file; a key not found by then is said to be at its end."""
 

@@ -1,4 +1,4 @@
-"""Lines of keys are exact for all of TOML."""
+"""Lines of keys are exact, however the TOML is written."""
 
 from __future__ import annotations
 
@@ -64,3 +64,16 @@ pairs = [
 def test_line(path: tuple[str | int, ...], line: int) -> None:
     tomllib.loads(TEXT)
     assert line_of(TEXT, path) == line
+
+
+def test_line_inside_an_inline_table_that_goes_on() -> None:
+    text = "a = 1\nb = { c = [\n1,\n2,\n], d = { e = [\n3,\n] } }\n"
+    tomllib.loads(text)
+    paths: list[tuple[str | int, ...]] = [("b",), ("b", "c", 1), ("b", "d"), ("b", "d", "e", 0)]
+    assert [line_of(text, path) for path in paths] == [2, 4, 5, 6]
+
+
+def test_brackets_too_deep_to_be_closed_hide_no_key_before_them() -> None:
+    text = "a = 1\nb = [[[\n" + "1,\n" * 10 + "]]]\nc = 2\n"
+    tomllib.loads(text)
+    assert [line_of(text, (key,)) for key in "abc"] == [1, 13, 14]
