@@ -131,8 +131,8 @@ def _chosen_pairs(
     ]
     if not pairs:
         raise GeneratorError(
-            f"{', '.join(backends)} make no pair; name two backends, between which the spec has "
-            + "wrappers"
+            f"no pair can be made of {', '.join(backends)}; name two backends, between which the "
+            + "spec has wrappers"
         )
     yield from pairs
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+import numpy as np
+
 __all__ = ["Ownership"]
 
 
@@ -23,13 +25,15 @@ class Ownership(Enum):
     """``copy=False``."""
 
     @classmethod
-    def of(cls, copy: bool | None, *, promised_new: bool) -> Ownership:
+    def of(cls, copy: object, *, promised_new: bool) -> Ownership:
         """Return the meaning of the argument ``copy``.
 
         Args:
-            copy: What the user said.
+            copy: What the user said: None, True or False, and nothing that is only like them.
             promised_new: Whether whoever made the values promises not to touch them again.
         """
         if copy is None:
             return cls.WHERE_SAFE if promised_new else cls.SNAPSHOT
+        if not isinstance(copy, bool | np.bool_):
+            raise TypeError(f"copy={copy!r} is none of None, True and False")
         return cls.ALWAYS_COPY if copy else cls.NEVER_COPY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, cast
 
+from gymbridge_runtime.form import require_form
 from gymbridge_runtime.parallel_env import AgentT, ParallelEnv, ParallelWrapper
 from gymbridge_runtime.parallel_traffic import ParallelTraffic
 from gymbridge_runtime.traffic import Settings
@@ -34,6 +35,7 @@ class ParallelBridge(
         copy: bool | None = None,
         float_dtype: object = None,
     ) -> None:
+        require_form(type(self).__name__, env, "parallel")
         settings = Settings.of(
             source,
             target,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, cast
 
 import gymnasium as gym
+from gymbridge_runtime.form import require_form
 from gymbridge_runtime.recorded import Recorded
 from gymbridge_runtime.traffic import Settings, SingleTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
@@ -34,6 +35,7 @@ class SingleBridge(
         copy: bool | None = None,
         float_dtype: object = None,
     ) -> None:
+        require_form(type(self).__name__, env, "single")
         settings = Settings.of(
             source,
             target,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Protocol, cast
 
+from gymbridge_runtime.form import require_form
 from gymbridge_runtime.recorded import Recorded
 from gymbridge_runtime.traffic import Settings, VectorTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
@@ -45,6 +46,7 @@ class VectorBridge(
         copy: bool | None = None,
         float_dtype: object = None,
     ) -> None:
+        require_form(type(self).__name__, env, "vector")
         settings = Settings.of(
             source,
             target,

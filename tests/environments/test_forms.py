@@ -1,0 +1,78 @@
+"""An environment that is given to a wrapper of another form: what to take is said."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import gymnasium as gym
+import pytest
+
+import gymbridge
+from gymbridge import vector
+from tests.libraries.pettingzoo import pettingzoo
+from tests.libraries.torch import torch
+from tests.support import require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.environments.bridges import Value
+
+
+def single() -> Value:
+    return gym.make("CartPole-v1")
+
+
+def several() -> Value:
+    return gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync")
+
+
+def agents() -> Value:
+    require("pettingzoo")
+    return pettingzoo.make("parallel", "classic/rps-v2")
+
+
+def turns() -> Value:
+    require("pettingzoo")
+    return pettingzoo.make("aec", "classic/rps-v2")
+
+
+MAKERS = {"single": single, "vector": several, "parallel": agents, "turn-based": turns}
+PACKAGES = {"single": "gymbridge", "vector": "gymbridge.vector", "parallel": "gymbridge.parallel"}
+MISTAKES = [(taken, given) for taken in PACKAGES for given in MAKERS if taken != given]
+
+
+@pytest.mark.parametrize(("taken", "given"), MISTAKES)
+def test_the_wrapper_to_take_is_named(taken: str, given: str) -> None:
+    require("torch")
+    if taken == "parallel":
+        require("pettingzoo")
+    wrap: Callable[[object], object] = import_module(PACKAGES[taken]).NumpyToTorch
+    env = MAKERS[given]()
+    with pytest.raises(TypeError, match=f"takes {taken} environments, and .* is {given}") as caught:
+        wrap(env)
+    env.close()
+    said = str(caught.value).partition("; take ")[2]
+    expected = {
+        **{form: f"from {package} import NumpyToTorch`" for form, package in PACKAGES.items()},
+        "turn-based": "pettingzoo.utils.aec_to_parallel(env)`, whose agents all act at once",
+    }
+    assert said.endswith(expected[given])
+
+
+def test_a_turn_based_environment_works_once_its_agents_act_at_once() -> None:
+    require("torch")
+    wrap = import_module("gymbridge.parallel").NumpyToTorch
+    require("pettingzoo")
+    env = wrap(pettingzoo.utils.aec_to_parallel(turns()))
+    env.reset(seed=0)
+    observed = env.step(env.sample_action())[0]
+    assert all(isinstance(seen, torch.Tensor) for seen in observed.values())
+
+
+def test_array_conversion_says_it_of_itself() -> None:
+    with pytest.raises(TypeError, match=r"from gymbridge\.vector import ArrayConversion`"):
+        gymbridge.ArrayConversion(several(), "numpy", "array_api_strict")
+    with pytest.raises(TypeError, match="from gymbridge import ArrayConversion`"):
+        vector.ArrayConversion(single(), "numpy", "array_api_strict")
