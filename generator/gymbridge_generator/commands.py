@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from keyword import iskeyword
 from pathlib import Path
 
 from gymbridge_generator.changes import consequences, deed
@@ -82,7 +83,9 @@ class _Work:
                 raise SettingsError(
                     f"{_nearby(self.tests)} is where wrappers go; give tests a folder of their own"
                 )
-            found[self.tests] = render(plan_tests(selection), sources, name, package=False)
+            package = selection.spec.package.name or _imported_as(out)
+            pages = plan_tests(selection, package)
+            found[self.tests] = render(pages, sources, name, package=False)
         return found
 
 
@@ -167,6 +170,25 @@ def _installed() -> Path | None:
     """Return where the wrappers are that gymbridge comes with."""
     found = find_spec(SHIPPED)
     return Path(found.origin).parent if found and found.origin else None
+
+
+def _imported_as(out: Path) -> str:
+    """Return the name of the package in ``out``: its folders, as far up as there is an `__init__`.
+
+    Raises:
+        SettingsError: The folders cannot be imported under their names.
+    """
+    folder = out.resolve()
+    names = [folder.name]
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+        names.insert(0, folder.name)
+    if not all(name.isascii() and name.isidentifier() and not iskeyword(name) for name in names):
+        raise SettingsError(
+            f"tests import the package, and {_nearby(out)} is no name of one; in a spec of yours, "
+            + 'add `name = "mine.bridges"` to [package], or choose another folder'
+        )
+    return ".".join(names)
 
 
 def _nearby(path: Path) -> Path:

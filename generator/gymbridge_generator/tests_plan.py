@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming
-from gymbridge_generator.errors import SettingsError
 from gymbridge_generator.forms import FORMS
 from gymbridge_generator.layout import import_block
 from gymbridge_generator.plan import Page
@@ -85,23 +84,13 @@ def _imports(
         yield _ENVIRONMENTS[form]
 
 
-def plan_tests(selection: Selection) -> list[Page]:
-    """Return the files with which a package is tested.
-
-    Raises:
-        SettingsError: The spec does not say what the package is called, so nothing can import it.
-    """
-    spec = selection.spec
-    package = spec.package.name
-    if package is None:
-        raise SettingsError(
-            'tests import the package: add `name = "mine.bridges"` to [package] of the spec'
-        )
+def plan_tests(selection: Selection, package: str) -> list[Page]:
+    """Return the files with which the wrappers in ``package`` are tested."""
     module = TestModulePlan(package, import_block([f"from {package} import testing"]))
     last = package.rpartition(".")[2]
     pages = [Page(f"test_{last}.py", "test_module.py.jinja", module)]
     for source, target in selection.pairs:
-        types = PairTypesPlan.of(source, target, package, spec.matrix.forms)
+        types = PairTypesPlan.of(source, target, package, selection.spec.matrix.forms)
         path = f"types_{naming.forward(source, target)}.py"
         pages.append(Page(path, "pair_types.py.jinja", types))
     return pages

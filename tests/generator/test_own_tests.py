@@ -81,11 +81,36 @@ def test_they_are_kept_apart_from_the_wrappers(mine: Path, folder: str) -> None:
     )
 
 
-def test_they_need_the_name_of_the_package(mine: Path) -> None:
+def test_they_import_the_package_by_its_folders_if_the_spec_does_not_name_it(mine: Path) -> None:
+    named = gymbridge("generate", cwd=mine)
     edit(mine / "my.toml", NAMED, "\n")
     done = gymbridge("generate", cwd=mine)
+    assert (named.returncode, done.returncode) == (0, 0)
+    module = (mine / "tests/bridges/test_bridges.py").read_text(encoding="utf-8")
+    assert "from mine.bridges import testing" in module
+
+    (mine / "src/mine/__init__.py").unlink()
+    assert gymbridge("generate", cwd=mine).returncode == 0
+    module = (mine / "tests/bridges/test_bridges.py").read_text(encoding="utf-8")
+    assert "from bridges import testing" in module
+
+
+def test_libraries_chosen_without_a_spec_have_tests_too(tmp_path: Path) -> None:
+    chosen = ("--backends", "jax,torch", "--out", "bridges", "--tests", "tests")
+    done = gymbridge("generate", *chosen, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert gymbridge("check", *chosen, cwd=tmp_path).returncode == 0
+    module = (tmp_path / "tests/test_bridges.py").read_text(encoding="utf-8")
+    assert "from bridges import testing" in module
+
+
+@pytest.mark.parametrize("folder", ["my-bridges", "class", "brücken"])
+def test_they_need_a_name_of_the_package(mine: Path, folder: str) -> None:
+    edit(mine / "my.toml", NAMED, "\n")
+    done = gymbridge("generate", "--out", folder, cwd=mine)
     assert (done.returncode, done.stdout) == (2, "")
-    assert 'add `name = "mine.bridges"` to [package] of the spec' in done.stderr
+    assert f"tests import the package, and {folder} is no name of one" in done.stderr
+    assert 'add `name = "mine.bridges"` to [package]' in done.stderr
 
 
 def test_pytest_runs_them(mine: Path) -> None:
@@ -103,7 +128,7 @@ def test_their_text_is_as_the_formatter_and_the_linter_would_have_it(
 ) -> None:
     for spec in (SMALL, f"{LONG}{NAMED}[matrix]\n"):
         text = f"{spec}forms = {forms}\n"
-        pages = plan_tests(parse(text, "my.toml"))
+        pages = plan_tests(parse(text, "my.toml"), "mine.bridges")
         for path, file in render(pages, templates(), "my.toml", package=False).items():
             (tmp_path / path).write_text(body_of(file), encoding="utf-8")
         for command in (
