@@ -43,7 +43,7 @@ class ConverterPlan:
         ours, theirs = naming.Names.of(source), naming.Names.of(target)
         needed = {theirs.constant, theirs.array, theirs.tree, theirs.device} - {""}
         blocks = {
-            f"..backends.{source.name}": {ours.constant, ours.leaf},
+            f"..backends.{source.name}": {ours.constant, ours.leaf, ours.tree},
             f"..backends.{target.name}": needed,
         }
         return cls(
@@ -53,17 +53,22 @@ class ConverterPlan:
             source_names=ours,
             target_names=theirs,
             imports=imports_from(blocks),
-            overloads=tuple(_overloads(ours.leaf, theirs.array, theirs.tree)),
+            overloads=tuple(_overloads(ours, theirs)),
             memory=paragraph(sharing.values(source, target)),
         )
 
 
-def _overloads(leaf: str, array: str, tree: str) -> list[Overload]:
+def _overloads(ours: naming.Names, theirs: naming.Names) -> list[Overload]:
     """Return one overload a shape, no two of which accept the same argument."""
+    array = theirs.array
     known = structures(array, "_KeyT", "_Key2T")
-    shapes = [Structure(leaf, array), Structure("_PassT", "_PassT"), *known]
+    shapes = [Structure(ours.leaf, array), Structure("_PassT", "_PassT"), *known]
     shapes.insert(-len(LEAVES), Structure("list[_LeafT]", f"list[{array}]"))
-    shapes.append(Structure("dict[str, object]", f"dict[str, {tree}]"))
+    # what came of a dict of anything is no dict of objects, and goes the way back
+    shapes += [
+        Structure(f"dict[str, {anything}]", f"dict[str, {theirs.tree}]")
+        for anything in (ours.tree, "object")
+    ]
     return [Overload(shape.source, _returns(shape)) for shape in shapes]
 
 
