@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ArrayImport"]
 
 _INT64 = np.iinfo(np.int64)
+_BITS_IN_WORDS = 1024
 _ALLOW_COPIES = "allow copies: copy=None or copy=True"
 
 
@@ -123,8 +124,11 @@ class ArrayImport:
         """Return a 0-d array that keeps the value of a Python number."""
         if isinstance(value, int):
             if not _INT64.min <= value <= _INT64.max:
+                # of many digits Python writes none
+                many = value.bit_length() > _BITS_IN_WORDS
+                known = f"an int of {value.bit_length()} bits" if many else f"the int {value}"
                 raise ConversionError(
-                    f"the int {value} does not fit the 64 bits of an array",
+                    f"{known} does not fit the 64 bits of an array",
                     "pass it as a str, or leave it out",
                 )
             array = np.array(value, _INT64.dtype)

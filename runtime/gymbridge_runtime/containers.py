@@ -12,6 +12,7 @@ from inspect import getattr_static
 from itertools import islice
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 from gymbridge_runtime.describe import shown, step_to
@@ -85,7 +86,8 @@ class _Mapping(_Container[Mapping[object, object]]):
 
     @override
     def items(self, value: Mapping[object, object]) -> list[tuple[object, object]]:
-        return _counted(value.items(), len(value.keys()))  # of a TensorDict, len() is its batch
+        keys = value.keys()  # of a TensorDict, len() is its batch; weak ones have no view of keys
+        return _counted(value.items(), len(keys if hasattr(keys, "__len__") else value))
 
     @override
     def build(
@@ -107,12 +109,15 @@ class _Copied(Protocol):
 def _shallow_copy(value: object) -> MutableMapping[object, object] | None:
     """Return a copy that is filled in place and keeps what else ``value`` has, or None.
 
-    Only dictionaries, and mappings with a ``copy`` of their own, are known to copy their storage.
+    Only dictionaries, and what can be filled and has a ``copy`` of its own, are known to copy their
+    storage.
     """
     new, same = None, value
     if isinstance(value, dict):
         new = copy.copy(same)
-    elif hasattr(value, "copy"):
+        if getattr(same, "__dict__", None) is same:  # its keys are its attributes
+            object.__setattr__(new, "__dict__", new)
+    elif hasattr(value, "copy") and hasattr(value, "__setitem__"):
         new = cast("_Copied", value).copy()
     if type(new) is not type(same) or new is same:
         return None
@@ -132,7 +137,7 @@ class _Tuple(_Container[tuple[object, ...]]):
     ) -> object:
         kind = type(value)
         if not self.takes_anything(kind):
-            return cast("Callable[[object], object]", kind)(children)
+            return cast("Callable[..., object]", kind)(children, *_besides(value))
         new = _new_tuple(kind, children)
         if hasattr(value, "__dict__"):
             vars(new).update(vars(value))
@@ -143,6 +148,15 @@ class _Tuple(_Container[tuple[object, ...]]):
         # what is written in C, as torch.return_types are, can be filled by nobody else
         new: object = kind.__new__
         return new is _new_tuple or isinstance(new, FunctionType)
+
+
+def _besides(value: tuple[object, ...]) -> Sequence[object]:
+    """Return what a tuple written in C is made of besides its items, as the zone of a time."""
+    kind = type(value)
+    if getattr(kind, "n_fields", 0) == getattr(kind, "n_sequence_fields", 0):
+        return ()
+    _, (_, *besides) = cast("tuple[object, Sequence[object]]", value.__reduce__())
+    return besides
 
 
 class _List(_Container[list[object]]):
@@ -214,7 +228,7 @@ class _ObjectArray(_Container[HostArray]):
 
     @override
     def build(self, value: HostArray, keys: Sequence[object], children: Sequence[object]) -> object:
-        new = np.empty(value.shape, object)
+        new = np.empty_like(value, object)
         for index, child in zip(np.ndindex(value.shape), children, strict=True):
             new[index] = child
         return new
@@ -246,6 +260,8 @@ _DATACLASS = _Dataclass()
 
 def container_of(kind: type[object]) -> AnyContainer | None:
     """Return how to treat instances of ``kind``, or None: what is iterable need not be one."""
+    if issubclass(kind, WeakValueDictionary):
+        return None  # it holds nothing: what was converted for it would be gone
     for base, container in _BY_BASE:
         if issubclass(kind, base):
             return container
@@ -279,9 +295,21 @@ def rebuilt(
     with suppress(Exception):
         new = container.build(value, keys, children)
         held = [child for _, child in container.items(new)]
-        same = len(held) == len(children) and all(
-            one is other for one, other in zip(held, children, strict=True)
-        )
-        if same and type(new) is type(value):
+        if _are(held, children) and type(new) is type(value):
             return new
     return value
+
+
+def _are(held: Sequence[object], given: Sequence[object]) -> bool:
+    """Tell whether ``held`` are the objects ``given``; some mappings show those in them anew."""
+    return len(held) == len(given) and all(
+        one is other or _shows(one, other) for one, other in zip(held, given, strict=True)
+    )
+
+
+def _shows(one: object, other: object) -> bool:
+    kind = type(one)
+    if kind is dict or kind is not type(other) or container_of(kind) is not MAPPING:
+        return False
+    held, given = ([child for _, child in items_of(MAPPING, mapping)] for mapping in (one, other))
+    return _are(held, given)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
+import time
 import types
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
 from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import InitVar, dataclass, field
 from itertools import count, repeat
 from typing import ClassVar, Generic, NamedTuple, TypedDict, TypeVar, cast
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import pytest
@@ -17,7 +20,7 @@ from typing_extensions import override
 
 from tests.libraries.tensordict import TensorDict
 from tests.libraries.torch import torch
-from tests.support import PAIRS, Array, Library, Pair, identical
+from tests.support import LIBRARIES, PAIRS, Array, Library, Pair, identical
 
 T = TypeVar("T")
 
@@ -61,6 +64,17 @@ class Attributes(dict[str, Array]):
             raise AttributeError(name) from error
 
 
+class Namespace(dict[str, Array]):
+    """A dictionary whose keys are its attributes, as many projects have one."""
+
+    goal: Array
+    later: int
+
+    def __init__(self, **values: Array) -> None:
+        super().__init__(values)
+        self.__dict__ = self
+
+
 class Path(list[Array]):
     length: int
 
@@ -92,6 +106,21 @@ class Fixed(Mapping[str, Array]):
     @override
     def __len__(self) -> int:
         return len(self._values)
+
+
+class Deep(Fixed):
+    """A mapping that shows the mappings in it as its like, made anew each time, and copies itself.
+
+    Flax has one of this kind.
+    """
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        found = super().__getitem__(key)
+        return Deep(found) if isinstance(found, Mapping) else found
+
+    def copy(self) -> Deep:
+        return Deep(self._values)
 
 
 class Stubborn(Fixed):
@@ -211,6 +240,36 @@ class TestMappings:
         assert pair.target.is_array(result.goal)
         assert pair.source.is_array(value.goal)
 
+    def test_whose_keys_are_attributes_have_them_converted_alike(self, pair: Pair) -> None:
+        value = Namespace(goal=leaf(pair.source), name="north")
+        result = pair.convert({"a": value})["a"]
+        assert type(result) is Namespace
+        assert pair.target.is_array(result.goal)
+        assert result.goal is result["goal"]
+        result.later = 1
+        assert result["later"] == 1
+        assert list(value) == ["goal", "name"]
+        assert pair.source.is_array(value.goal)
+
+    def test_that_never_change_and_show_others_anew_are_made_again(self, pair: Pair) -> None:
+        value = Deep({"a": {"b": {"c": leaf(pair.source, 5)}, "d": "text"}})
+        result = pair.convert(value)
+        assert type(result) is Deep
+        assert pair.target.values(result["a"]["b"]["c"]).tolist() == [5, 2]
+        assert result["a"]["d"] == "text"
+        assert pair.source.is_array(value["a"]["b"]["c"])
+
+    def test_of_weak_keys_are_containers(self, pair: Pair) -> None:
+        result = pair.convert(WeakKeyDictionary({pair: leaf(pair.source)}))
+        assert type(result) is WeakKeyDictionary
+        assert pair.target.is_array(result[pair])
+
+    def test_of_weak_values_hold_none_of_their_own(self, pair: Pair) -> None:
+        array = leaf(LIBRARIES["numpy"])
+        value = WeakValueDictionary({"a": array})
+        assert pair.convert([value])[0] is value
+        assert value["a"] is array
+
     def test_that_only_look_into_others_come_out_with_the_same_look(self, pair: Pair) -> None:
         value = ChainMap({"a": leaf(pair.source, 5)}, {"a": leaf(pair.source), "b": "text"})
         result = pair.convert(value)
@@ -275,6 +334,16 @@ class TestSequences:
         result = pair.convert(Two(leaf(pair.source), leaf(pair.source, 3)))
         assert type(result) is Two
         assert pair.target.values(result[1]).tolist() == [3, 2]
+
+    def test_written_in_c_keep_what_they_know_besides(self, pair: Pair) -> None:
+        now, here = time.localtime(0), pathlib.Path.cwd().stat()
+        for value, besides in ((now, ("tm_zone", "tm_gmtoff")), (here, ("st_mtime", "st_blksize"))):
+            result = pair.convert([value])[0]
+            assert type(result) is type(value)
+            assert [int(item) for item in result] == list(value)
+            assert pair.target.is_array(result[0])
+            for name in besides:
+                assert getattr(result, name) == getattr(value, name)
 
     def test_derived_from_lists_keep_what_they_know_besides(self, pair: Pair) -> None:
         value = Path([leaf(pair.source)])

@@ -16,6 +16,7 @@ from gymbridge_runtime import ConversionError
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from numpy.lib.stride_tricks import as_strided
+from typing_extensions import override
 
 from tests.libraries.jax import jax, jnp
 from tests.libraries.ml_dtypes import ml_dtypes
@@ -244,6 +245,18 @@ class TestArraysWithoutNumbers:
         assert result.shape == (2,)
         assert all(pair.target.is_array(one) for one in result)
 
+    def test_of_objects_may_be_of_a_type_of_their_own(self, pair: Pair) -> None:
+        class Cells(np.ndarray):
+            """An array of a user's own."""
+
+        values = np.array([[None, "text"]], object).view(Cells)
+        values[0, 0] = pair.source.make(np.ones(2, np.float32))
+        result = pair.convert([values])[0]
+        assert type(result) is Cells
+        assert pair.target.is_array(result[0, 0])
+        assert result[0, 1] == "text"
+        assert pair.source.is_array(values[0, 0])
+
 
 SCALARS = [
     np.dtype(kind).type(1)
@@ -325,6 +338,10 @@ class TestNumbers:
     def test_that_no_array_can_hold_are_refused(self, pair: Pair, value: int) -> None:
         with pytest.raises(ConversionError, match=f"the int {value} does not fit the 64 bits"):
             pair.convert(value)
+
+    def test_that_python_does_not_write_in_digits_are_refused(self, pair: Pair) -> None:
+        with pytest.raises(ConversionError, match="an int of 20000 bits does not fit the 64 bits"):
+            pair.convert({"a": 1 << 19_999})
 
 
 class Color(enum.Enum):
@@ -516,7 +533,27 @@ def masked() -> Array:
     return masked_tensor(torch.ones(2), torch.tensor([True, False]))
 
 
+def freed() -> Array:
+    tensor = torch.nn.Parameter(torch.ones(100))
+    tensor.untyped_storage().resize_(0)  # as what spreads a model over machines does meanwhile
+    return tensor
+
+
+def wrapping() -> Array:
+    class Wrapping(torch.Tensor):
+        """What stands for other tensors and has no memory of its own."""
+
+        @classmethod
+        @override
+        def __torch_dispatch__(cls, *_called: object) -> Array:
+            raise AssertionError("not for what is refused")
+
+    return torch.Tensor._make_wrapper_subclass(Wrapping, (2,), dtype=torch.float32)
+
+
 SPECIAL = {
+    freed: ("has no memory behind the tensor", "while it has"),
+    wrapping: ("invalid python storage", ""),
     sparse: ("cannot show the layout torch.sparse_coo as strided memory", "to_dense()"),
     compressed: ("cannot show the layout torch.sparse_csr as strided memory", "to_dense()"),
     nested: ("has no one shape for a nested tensor", "to_padded_tensor()"),

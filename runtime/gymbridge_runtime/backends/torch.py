@@ -225,6 +225,9 @@ def _refusal(array: torch.Tensor) -> tuple[str, str] | None:
         return "holds no values in a tensor on the device 'meta'", "make it on a real device"
     if array.is_quantized:
         return f"stores {array.dtype} as quantized numbers", "call dequantize() first"
+    if array.numel() and not array.untyped_storage().data_ptr():
+        # NumPy would make memory of its own for it, full of what was there before
+        return "has no memory behind the tensor", "convert it while it has, or what it stands for"
     if array.dtype not in _PLAIN and array.dtype not in _BITS:
         return f"has {array.dtype}, which NumPy has not", "cast it with to() first"
     return None
