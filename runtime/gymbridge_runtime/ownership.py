@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-import numpy as np
-
 __all__ = ["Ownership"]
 
 
@@ -29,11 +27,11 @@ class Ownership(Enum):
         """Return the meaning of the argument ``copy``.
 
         Args:
-            copy: What the user said: None, True or False, and nothing that is only like them.
+            copy: What the user said: None, True or False, or what is equal to one of these.
             promised_new: Whether whoever made the values promises not to touch them again.
         """
         if copy is None:
             return cls.WHERE_SAFE if promised_new else cls.SNAPSHOT
-        if not isinstance(copy, bool | np.bool_):
+        if copy not in (True, False):
             raise TypeError(f"copy={copy!r} is none of None, True and False")
         return cls.ALWAYS_COPY if copy else cls.NEVER_COPY

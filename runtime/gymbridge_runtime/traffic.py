@@ -12,6 +12,7 @@ from gymbridge_runtime.arrivals import in_turn, together
 from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dtypes import is_floating
+from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.scalars import Scalars
 from gymbridge_runtime.shortcuts import Shortcuts
 from gymbridge_runtime.types import Info
@@ -54,6 +55,7 @@ class Settings(NamedTuple):
         float_dtype: object,
     ) -> Settings:
         """Return the arguments as text wherever there is text for them."""
+        _ = Ownership.of(copy, promised_new=True)  # refuses what is no value of it
         dtype = None if float_dtype is None else target.dtype(float_dtype)
         if dtype is not None and not is_floating(dtype):
             raise ValueError(f"float_dtype={float_dtype!r} is no floating-point dtype")

@@ -123,6 +123,11 @@ def test_without_copies_what_cannot_be_shared_is_named() -> None:
         agent.step(agent.sample_action())
 
 
+def test_a_copy_that_is_none_true_or_false_is_asked_for_at_once(pair: Pair) -> None:
+    with pytest.raises(TypeError, match="copy='never' is none of None, True and False"):
+        bridge(pair, Echo(spaces.Discrete(2)), copy="never")
+
+
 WIDE = spaces.Box(-(2**62), 2**62, (2,), np.int64)
 
 

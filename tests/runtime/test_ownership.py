@@ -429,7 +429,7 @@ def test_what_an_environment_receives_is_writable_where_arrays_are(pair: Pair) -
     assert pair.target.values(result).tolist() == [1 + pair.target.mutable] * 3
 
 
-@pytest.mark.parametrize("said", ["never", "False", 0, 1.0])
+@pytest.mark.parametrize("said", ["never", "False", 2, ()])
 def test_copy_is_none_true_or_false(pair: Pair, said: Array) -> None:
-    with pytest.raises(TypeError, match=f"copy={said!r} is none of None, True and False"):
+    with pytest.raises(TypeError, match="is none of None, True and False"):
         pair.convert(pair.source.make(np.ones(3, np.float32)), copy=said)
