@@ -1,8 +1,7 @@
 """The forms of environments: what each kind of wrapper is called, typed and said to do.
 
 A form is an entry here, a template, and a base class in the runtime. Texts in braces are filled in
-for a pair: `ours` and `theirs` are the names of the environment's and of the agent's library, and
-`title` is how people spell the latter.
+for a pair: `theirs` are the names of the agent's library, and `title` is how people spell it.
 """
 
 from __future__ import annotations
@@ -184,6 +183,6 @@ FORMS: Mapping[Form, FormFacts] = {
 }
 
 
-def filled(text: str, ours: Names, theirs: Names) -> str:
-    """Return a type of a form for one pair of libraries."""
-    return text.format(ours=ours, theirs=theirs)
+def filled(text: str, theirs: Names) -> str:
+    """Return a type of a form for agents of one library."""
+    return text.format(theirs=theirs)

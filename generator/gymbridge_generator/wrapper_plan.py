@@ -67,8 +67,8 @@ class WrapperPlan:
         """Plan the wrapper of ``source`` environments for ``target`` agents."""
         ours, theirs = naming.Names.of(source), naming.Names.of(target)
         parameters = [*form.agent, theirs.obs, theirs.act, ours.env_obs, ours.env_act]
-        parameters += [filled(each, ours, theirs) for each in form.last]
-        results = [filled(each, ours, theirs) for each in form.results]
+        parameters += [filled(each, theirs) for each in form.last]
+        results = [filled(each, theirs) for each in form.results]
         name = naming.wrapper(source, target)
         converters = () if form.folder else _converters(source, target)
         return cls(
@@ -88,7 +88,7 @@ class WrapperPlan:
             ),
             subscription=paragraph(
                 "An environment whose observations are no single arrays is typed by subscription: "
-                + f"``{name}[{filled(form.subscript, ours, theirs)}](env)``; `infer` finds the "
+                + f"``{name}[{filled(form.subscript, theirs)}](env)``; `infer` finds the "
                 + "type where that of the environment says enough."
             ),
             leaves=LEAVES,
