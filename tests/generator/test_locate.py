@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+from gymbridge_generator import locate
 from gymbridge_generator.locate import line_of
 
 TEXT = '''\
@@ -77,3 +78,8 @@ def test_brackets_too_deep_to_be_closed_hide_no_key_before_them() -> None:
     text = "a = 1\nb = [[[\n" + "1,\n" * 10 + "]]]\nc = 2\n"
     tomllib.loads(text)
     assert [line_of(text, (key,)) for key in "abc"] == [1, 13, 14]
+
+
+def test_a_search_that_takes_too_long_ends_behind_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "_PATIENCE", len(TEXT) + 2)  # the whole, and one beginning of it
+    assert 2 < line_of(TEXT, ("title",)) < len(TEXT.splitlines())
