@@ -54,8 +54,6 @@ preload_modules_file = "imported.txt"
 
 FAILED = {1, 2, 3, 255}
 """Exit codes: tests failed, could not be read, broke pytest; what they share was not loaded."""
-UNTESTED = None
-"""The exit code of mutants that are not in the sample."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,8 @@ def report(package: str, module: str, tree: Path) -> int:
     """Print what became of a module's mutants; return how many went unnoticed."""
     meta = tree / "mutants" / "src" / package / f"{module}.py.meta"
     codes: dict[str, int | None] = json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
-    tested = {name: code for name, code in codes.items() if code is not UNTESTED}
+    # mutants that are not in the sample have no exit code
+    tested = {name: code for name, code in codes.items() if code is not None}
     ends = {name: end(code) for name, code in tested.items()}
     unnoticed = sorted(name for name, how in ends.items() if how == "unnoticed")
     noticed = len(tested) - len(unnoticed)
