@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gymbridge_generator import naming, sharing
 from gymbridge_generator.forms import FormFacts, filled
 from gymbridge_generator.layout import WIDTH, exported, fold, import_from, imports_from, paragraph
+from gymbridge_generator.ordinary import is_host, shows_observations
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ class WrapperPlan:
     values: str
     """The first paragraph: what goes in and comes out."""
     memory: str
+    shows_observations: bool
+    """Whether a step shows an ordinary observation at once."""
+    takes_host_actions: bool
+    """Whether actions are NumPy's arrays, of which a step copies an ordinary one at once."""
     subscription: str
     leaves: tuple[str, ...]
     """The type variables for leaves of observations."""
@@ -86,6 +91,8 @@ class WrapperPlan:
                 sharing.observations(source, target, reused=form.reuses_buffers)
                 + f" {sharing.actions(source)}"
             ),
+            shows_observations=shows_observations(source, target),
+            takes_host_actions=is_host(target),
             subscription=paragraph(
                 "An environment whose observations are no single arrays is typed by subscription: "
                 + f"``{name}[{filled(form.subscript, theirs)}](env)``; `infer` finds the "

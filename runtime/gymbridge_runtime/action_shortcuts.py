@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from gymbridge_runtime.backend import REFUSALS, Convert
@@ -15,14 +15,28 @@ from gymbridge_runtime.dtypes import AnyDType, is_floating
 from gymbridge_runtime.narrowing import is_discrete
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.plain import Plain
+from gymnasium import spaces
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gymbridge_runtime.arrays import ArrayImport
     from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.types import AnySpace
-    from gymnasium import spaces
+    from gymbridge_runtime.types import AnySpace, HostArray
 
-__all__ = ["action_shortcut"]
+__all__ = ["OrdinaryAction", "action_shortcut", "ordinary_action"]
+
+
+class OrdinaryAction(NamedTuple):
+    """What a space samples if that is an array which takes no more than a copy and a call."""
+
+    dtype: AnyDType
+    shape: tuple[int, ...]
+    make: Callable[[HostArray], object]
+    """Makes the environment's array of a copy."""
+
+
+_ARRAYS = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
 
 _NUMBERS = frozenset(map(np.dtype, "?bhilBHILefd"))
 
@@ -41,23 +55,35 @@ def action_shortcut(
         space: What the environment wants.
         rule: What does it for every action.
     """
-    target = imports.target
-    exists = (
+    if not _exists(agent, imports):
+        return rule
+    if is_discrete(space):
+        small = imports.target.host_scalars and space.n <= _MOST_NUMBERS
+        return _number(agent, space, np.dtype(space.dtype), rule) if small else rule
+    ordinary = ordinary_action(agent, imports, space)
+    return rule if ordinary is None else _array(agent, imports.target, ordinary, rule)
+
+
+def ordinary_action(
+    agent: AnyBackend, imports: ArrayImport, space: AnySpace
+) -> OrdinaryAction | None:
+    """Return what is ordinary of the actions of ``space``, for code that looks at them itself."""
+    if not _exists(agent, imports) or type(space) not in _ARRAYS or not space.shape:
+        return None
+    dtype: AnyDType = np.dtype(space.dtype)
+    target, shape = imports.target, space.shape
+    small = dtype.itemsize * math.prod(shape) < target.plain_bytes
+    if dtype not in target.plain_dtypes or not small:
+        return None
+    return OrdinaryAction(dtype, shape, target.plain_import())
+
+
+def _exists(agent: AnyBackend, imports: ArrayImport) -> bool:
+    return (
         agent.plain_kind() is not None
         and imports.device is None
         and imports.ownership is not Ownership.NEVER_COPY
     )
-    if not exists:
-        return rule
-    dtype: AnyDType = np.dtype(space.dtype)
-    if is_discrete(space):
-        small = target.host_scalars and space.n <= _MOST_NUMBERS
-        return _number(agent, space, dtype, rule) if small else rule
-    size = dtype.itemsize * math.prod(space.shape or ())
-    shape = space.shape
-    if shape and dtype in target.plain_dtypes and size < target.plain_bytes:
-        return _array(agent, target, shape, dtype, rule)
-    return rule
 
 
 def _number(
@@ -91,12 +117,13 @@ def _casts_to(dtype: AnyDType) -> frozenset[AnyDType]:
 
 
 def _array(
-    agent: AnyBackend, target: AnyBackend, shape: tuple[int, ...], dtype: AnyDType, rule: Convert
+    agent: AnyBackend, target: AnyBackend, ordinary: OrdinaryAction, rule: Convert
 ) -> Convert:
+    dtype, shape, over = ordinary
     casts = _casts_to(dtype)
     plain = Plain(agent)
     view_of = plain.view()
-    over, as_it_is = target.plain_import(), target.host_arrays
+    as_it_is = target.host_arrays
 
     def cast_to_fit(action: object) -> object:
         view = view_of(action)

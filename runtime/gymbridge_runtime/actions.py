@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
-from gymbridge_runtime.action_shortcuts import action_shortcut
+from gymbridge_runtime.action_shortcuts import OrdinaryAction, action_shortcut, ordinary_action
 from gymbridge_runtime.backend import HostView
 from gymbridge_runtime.describe import step_to
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer
@@ -70,6 +70,10 @@ class ActionRules:
         if type(space) in _FLAT:
             return action_shortcut(self._agent, self._imports, space, rule)
         return rule
+
+    def ordinary(self, space: AnySpace) -> OrdinaryAction | None:
+        """Return what is ordinary of the actions of ``space``, if anything is."""
+        return ordinary_action(self._agent, self._imports, space)
 
     def _rule(self, space: AnySpace) -> ActionRule:
         kind = type(space)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from gymbridge_runtime.arrays import ArrayImport
-from gymbridge_runtime.backend import AnyBackend, Convert
 from gymbridge_runtime.containers import OBJECT_ARRAY, container_of
 from gymbridge_runtime.describe import describe
 from gymbridge_runtime.dtypes import is_number
@@ -18,12 +17,15 @@ from gymbridge_runtime.known import backend_of, recognise
 from gymbridge_runtime.narrowing import is_host_array, is_host_scalar
 from gymbridge_runtime.number_shortcuts import before_numbers
 from gymbridge_runtime.ownership import Ownership
-from gymbridge_runtime.shortcuts import Shortcuts
+from gymbridge_runtime.shortcuts import OrdinaryArrays, Shortcuts
 from gymbridge_runtime.slots import fill
 from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is, rule_of
 from typing_extensions import override
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.backend import AnyBackend, Convert
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["Conversions", "Converter"]
@@ -235,30 +237,53 @@ def _explained(rule: Rule) -> Rule:
     return explained
 
 
-class Conversions(dict["bool | None", Convert]):
-    """The conversion from ``source`` to ``target`` for every value of ``copy``.
+class Conversions:
+    """The conversions of one function from ``source`` to ``target``, one for every ``copy``.
 
-    Each is made when it is first asked for: some libraries start up when they are looked at.
+    Each is made when it is first needed: some libraries start up when they are looked at.
     """
+
+    __slots__: tuple[str, ...] = ("_source", "_target", "copying", "sharing", "usual")
 
     usual: Convert
     """That for None."""
+    copying: Convert
+    """That for True."""
+    sharing: Convert
+    """That for False."""
 
     def __init__(self, source: AnyBackend, target: AnyBackend) -> None:
-        super().__init__()
         recognise(source)
         self._source: AnyBackend = source
         self._target: AnyBackend = target
-        self.usual = self._first
+        self.usual = self._later("usual", copy=None)
+        self.copying = self._later("copying", copy=True)
+        self.sharing = self._later("sharing", copy=False)
 
-    def _first(self, value: object) -> object:
-        self.usual = self[None]
-        return self.usual(value)
+    def _later(self, name: str, *, copy: bool | None) -> Convert:
+        def first(value: object) -> object:
+            convert = Converter(self._target, copy=copy).behind_shortcut(self._source)
+            setattr(self, name, convert)
+            return convert(value)
 
-    def __missing__(self, copy: bool | None) -> Convert:
-        convert = Converter(self._target, copy=copy).behind_shortcut(self._source)
-        self[copy] = convert
-        return convert
+        return first
+
+    def of(self, copy: object) -> Convert:
+        """Return the conversion for any other ``copy``: False, or what equals it or True."""
+        owned = Ownership.of(copy, promised_new=True)
+        return self.copying if owned is Ownership.ALWAYS_COPY else self.sharing
+
+    def share(self) -> Convert | None:
+        """Return what shares an array of NumPy that behaves, for code that looks at it itself."""
+        return self._ordinary().share
+
+    def view(self) -> tuple[type[object] | None, Callable[[object], HostArray] | None]:
+        """Return the type of ordinary arrays, and what views one from NumPy, for such code."""
+        kind, view = self._ordinary()
+        return kind, cast("Callable[[object], HostArray] | None", view)
+
+    def _ordinary(self) -> OrdinaryArrays:
+        return Shortcuts(Converter(self._target).imports, self._source).ordinary
 
 
 def _restored(target: AnyBackend, device: object, options: _Options) -> Converter:

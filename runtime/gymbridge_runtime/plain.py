@@ -114,6 +114,14 @@ class Plain:
         """
         kind, view_of, copy_of = self._kind, self._view_of, self._copy_of
 
+        def copy_at_once(value: object, depth: int = 0, bag: Bag | None = None) -> object:
+            try:
+                if type(value) is kind and copy_of is not None:
+                    return copy_of(value)
+            except REFUSALS:
+                pass
+            return otherwise(value, depth, bag)
+
         def copy(value: object, depth: int = 0, bag: Bag | None = None) -> object:
             try:
                 if type(value) is kind:
@@ -123,13 +131,23 @@ class Plain:
                 pass
             return otherwise(value, depth, bag)
 
-        return copy
+        return copy_at_once if copy_of is not None and over is None else copy
 
     def copying_like(
         self, dtype: AnyDType, shape: tuple[int, ...], over: Import | None, otherwise: Convert
     ) -> Convert:
         """Return the same, for arrays of one dtype and shape."""
         kind, view_of, copy_of = self._kind, self._view_of, self._copy_of
+
+        def copy_view(value: object) -> object:
+            try:
+                if type(value) is kind:
+                    made = view_of(value).copy()
+                    if made.dtype is dtype and made.shape == shape:
+                        return made
+            except REFUSALS:
+                pass
+            return otherwise(value)
 
         def copy(value: object) -> object:
             try:
@@ -141,4 +159,4 @@ class Plain:
                 pass
             return otherwise(value)
 
-        return copy
+        return copy_view if copy_of is None and over is None else copy

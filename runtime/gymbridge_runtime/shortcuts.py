@@ -8,7 +8,7 @@ is a single array, as most observations are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gymbridge_runtime.backend import REFUSALS, ConvertFour, no_import
 from gymbridge_runtime.dtypes import AnyDType, is_floating
@@ -19,11 +19,25 @@ from gymbridge_runtime.trees import rule_of
 
 if TYPE_CHECKING:
     from gymbridge_runtime.arrays import ArrayImport
-    from gymbridge_runtime.backend import AnyBackend, Import
+    from gymbridge_runtime.backend import AnyBackend, Convert, Import
     from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Shortcuts"]
+__all__ = ["OrdinaryArrays", "Shortcuts"]
+
+
+class OrdinaryArrays(NamedTuple):
+    """The arrays that one call shares, as far as their type tells; None where there are none."""
+
+    kind: type[object] | None
+    share: Convert | None
+    """Shares one, or raises one of `REFUSALS` for what is special in any way.
+
+    Of NumPy's arrays only those that behave may be given to it.
+    """
+
+
+_NONE = OrdinaryArrays(None, None)
 
 
 class Shortcuts:
@@ -55,6 +69,18 @@ class Shortcuts:
             and imports.device is None
             and imports.ownership is not Ownership.NEVER_COPY
         )
+
+    @property
+    def ordinary(self) -> OrdinaryArrays:
+        """Which arrays one call shares, for code that looks at them itself."""
+        target = self._imports.target
+        if not self._exist or not self._shares or self._casts:
+            return _NONE
+        if target.keeps_read_only:
+            return OrdinaryArrays(self._kind, self._source.plain_view())
+        if self._source.host_arrays and target.refuses_others:
+            return OrdinaryArrays(self._kind, cast("Convert", self._over))
+        return _NONE
 
     def before(self, long_way: Rule) -> Rule:
         """Return ``long_way`` behind a shortcut for one ordinary array, if there is one."""

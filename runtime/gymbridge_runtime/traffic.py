@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, cast
 from weakref import WeakMethod, ref
 
 from gymbridge_runtime.actions import ActionRules
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime.backend import AnyBackend, Convert, ConvertFour
-    from gymbridge_runtime.types import AnySpace
+    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.types import AnySpace, HostArray
 
 __all__ = ["Settings", "SingleTraffic", "Traffic", "VectorTraffic"]
 
@@ -91,6 +92,9 @@ class Settings(NamedTuple):
         return inherited
 
 
+_Ordinary: TypeAlias = "tuple[AnyDType, tuple[int, ...], Callable[[HostArray], EnvActT]]"
+
+
 class _Environment(Protocol):
     @property
     def action_space(self) -> AnySpace: ...
@@ -124,12 +128,23 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         settings: What the wrapper was told.
     """
 
+    # a slot is found in a third of the time of an attribute beside what is cached below
+    __slots__: tuple[str, ...] = (
+        *("__dict__", "__weakref__", "_settings", "device"),
+        *("act", "inform", "kind", "observe", "share"),
+    )
+
     act: Callable[[ActT], EnvActT]
     """Gives the environment an action as its own action space would have sampled it."""
     observe: Callable[[object], ObsT]
     """Converts observations."""
     inform: Callable[[InfosT], InfosT]
     """Converts infos; of a device that is a mesh they take every part."""
+
+    kind: type[object] | None
+    """The type of the observations that `share` takes; None: it takes none."""
+    share: Callable[[object], ObsT] | None
+    """Shares the memory of an ordinary observation, by one call; see `OrdinaryArrays`."""
 
     _promised_new: bool = True
     """Whether the environment promises not to reuse what it returned; Gymnasium's do."""
@@ -140,6 +155,8 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         self.act = cast("Callable[[ActT], EnvActT]", _First(self, "act", self._act))
         self.observe = cast("Callable[[object], ObsT]", _First(self, "observe", self._observe))
         self.inform = cast("Callable[[InfosT], InfosT]", _First(self, "inform", self._inform))
+        self.kind = None
+        self.share = None
 
     def _act(self) -> Convert:
         plain = self._to_env("", arrays_only=False)
@@ -158,7 +175,10 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         return self._to_agent("info", place).whole()
 
     def _observe(self) -> Convert:
-        return self._observations.behind_shortcut(self._settings.source)
+        observations, source = self._observations, self._settings.source
+        kind, share = Shortcuts(observations.imports, source).ordinary
+        self.kind, self.share = kind, cast("Callable[[object], ObsT] | None", share)
+        return observations.behind_shortcut(source)
 
     @cached_property
     def options(self) -> Callable[[Info | None], Info | None]:
@@ -219,12 +239,27 @@ class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
         settings: What the wrapper was told.
     """
 
+    __slots__: tuple[str, ...] = ("_env", "dtype", "make", "shape")
+
+    dtype: AnyDType | None
+    """The dtype of actions that `make` takes a copy of; None: it takes none."""
+    shape: tuple[int, ...]
+    """The shape of these."""
+    make: Callable[[HostArray], EnvActT]
+    """Makes an action of the environment of a copy, by one call; see `OrdinaryAction`."""
+
     def __init__(self, env: _Environment, settings: Settings) -> None:
         super().__init__(settings)
         self._env: _Environment = env
+        self.dtype = None
+        self.shape = ()
+        self.make = cast("Callable[[HostArray], EnvActT]", self.act)
 
     @override
     def _rule(self, rules: ActionRules) -> Convert:
+        ordinary = rules.ordinary(self._env.action_space)
+        if ordinary is not None:
+            self.dtype, self.shape, self.make = cast("_Ordinary[EnvActT]", ordinary)
         return rules.of(self._env.action_space, "action")
 
     @override
@@ -260,6 +295,8 @@ class VectorTraffic(_OneSpace[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT,
         settings: What the wrapper was told.
         reuses_buffers: Whether the environment returns its own buffers.
     """
+
+    __slots__: tuple[str, ...] = ("batch",)
 
     batch: Callable[[object, object, object, object], tuple[ObsT, ArrayT, ArrayT, ArrayT]]
     """Converts observations, rewards, terminations and truncations, all at once."""

@@ -141,5 +141,5 @@ import mine.bridges
     done = python("-c", code, cwd=generated, path=[generated, RUNTIME])
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("ImportError: mine.bridges was generated for runtime API 1, and ")
+    assert last.startswith("ImportError: mine.bridges was generated for runtime API 2, and ")
     assert "run `gymbridge generate` with the installed gymbridge" in last

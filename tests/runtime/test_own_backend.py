@@ -126,7 +126,7 @@ def test_arrays_of_every_library_arrive_and_come_back(backend: Boxes, name: str)
 
 def test_its_arrays_are_recognised_by_whatever_is_made_for_it() -> None:
     numpy = load(_reference("numpy"))
-    seen: Array = Conversions(Boxes(), numpy)[None]({"a": Box(np.ones(2))})
+    seen: Array = Conversions(Boxes(), numpy).usual({"a": Box(np.ones(2))})
     assert seen["a"].tolist() == [1, 1]
     known._REGISTERED.pop("boxes")
     own = Box(np.ones(2))

@@ -433,3 +433,10 @@ def test_what_an_environment_receives_is_writable_where_arrays_are(pair: Pair) -
 def test_copy_is_none_true_or_false(pair: Pair, said: Array) -> None:
     with pytest.raises(TypeError, match="is none of None, True and False"):
         pair.convert(pair.source.make(np.ones(3, np.float32)), copy=said)
+
+
+@pytest.mark.parametrize("said", [np.True_, 1])
+def test_what_equals_true_copies(pair: Pair, said: Array) -> None:
+    array = pair.source.make(np.ones(3, np.float32))
+    result = pair.convert(array, copy=said)
+    assert pair.target.address(result) != pair.source.address(array)
