@@ -46,5 +46,5 @@ def step_to(key: object) -> str:
 
 def _said(value: object, name: str) -> object:
     with suppress(Exception):  # arrays that were deleted or never filled raise what they like
-        return getattr(value, name, None)
+        return getattr(value, name)
     return None

@@ -70,6 +70,20 @@ class TestJaxWithX64Off:
             )
             assert str(caught.value).endswith("; set jax_enable_x64 or cast it")
 
+    @pytest.mark.parametrize("source", ["numpy", "torch"])
+    def test_integers_that_are_broadcast_are_looked_at_too(self, source: str) -> None:
+        pair = Pair(source, "jax")
+        for value in (INT32.max, INT32.max + 1, INT32.min, INT32.min - 1):
+            column = pair.source.make([[0], [value]])
+            broadcast = (
+                np.broadcast_to(column, (2, 3)) if source == "numpy" else column.expand(2, 3)
+            )
+            if INT32.min <= value <= INT32.max:
+                assert pair.convert(broadcast).tolist() == [[0] * 3, [value] * 3]
+            else:
+                with pytest.raises(ConversionError, match=f"the int64 value {value} with x64 off"):
+                    pair.convert(broadcast)
+
     def test_numbers_that_do_not_fit_are_refused(self) -> None:
         for value in (2**31, np.int64(2**31), np.uint64(2**32)):
             with pytest.raises(ConversionError, match=rf"value {int(value)} with x64 off"):

@@ -62,10 +62,16 @@ def cyclic() -> Array:
     return tree
 
 
-def far_below(value: object) -> object:
-    for _ in range(20):
+def far_below(value: object, depth: int = 20) -> object:
+    for _ in range(depth):
         value = {"goal": [value]}
     return value
+
+
+class Speechless:
+    @override
+    def __repr__(self) -> str:
+        raise OSError("it is not to be shown")
 
 
 MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
@@ -170,6 +176,16 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
         "value" + "['goal'][0]" * 6 + "['goal'][…[0]" + "['goal'][0]" * 7 + ": the "
         "int 18446744073709551616 does not fit the 64 bits of an array (int); pass it as a str, or "
         "leave it out",
+    ),
+    "what is deeper than anyone looks": (
+        lambda: N2T.convert(far_below(0, 50_010)),
+        "value" + "['goal'][0]" * 6 + "['goal'][…[0]" + "['goal'][0]" * 7 + ": the "
+        "containers are nested more than 100000 deep; flatten them first",
+    ),
+    "what is below a key that has no text": (
+        lambda: N2T.convert({Speechless(): [2**64]}),
+        "value[<Speechless>][0]: the int 18446744073709551616 does not fit the 64 bits of an array "
+        "(int); pass it as a str, or leave it out",
     ),
     "a device without memory": (
         lambda: N2T.convert(np.ones(2), device="meta"),
