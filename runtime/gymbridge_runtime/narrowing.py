@@ -25,6 +25,7 @@ __all__ = [
     "is_multi_discrete",
     "is_one_of",
     "is_sequence",
+    "is_space",
     "is_tuple",
     "is_tuple_space",
     "untyped",
@@ -59,6 +60,11 @@ def is_host_array(value: object) -> TypeIs[HostArray]:
 def is_host_scalar(kind: type[object]) -> TypeIs[type[np.generic]]:
     """Tell whether instances of ``kind`` are NumPy scalars."""
     return issubclass(kind, np.generic)
+
+
+def is_space(value: object) -> TypeIs[AnySpace]:
+    """Tell whether ``value`` is a space."""
+    return isinstance(value, spaces.Space)
 
 
 def is_discrete(space: AnySpace) -> TypeIs[spaces.Discrete[np.integer]]:

@@ -61,13 +61,13 @@ class ParallelTraffic(
     @cached_property
     def rewards(self) -> Callable[[object], dict[AgentT, float]]:
         """Makes every reward the float that PettingZoo promises."""
-        convert = _ForEach("reward", Scalars(float, self._to_agent("", self.device)))
+        convert = _ForEach("reward", Scalars(float, self._to_agent("", self.device), ""))
         return cast("Callable[[object], dict[AgentT, float]]", convert)
 
     @cached_property
     def flags(self) -> Callable[[object], dict[AgentT, bool]]:
         """Makes every terminated, or truncated, the bool that PettingZoo promises."""
-        scalars = Scalars(bool, self._to_agent("", self.device))
+        scalars = Scalars(bool, self._to_agent("", self.device), "")
         convert = _ForEach("terminated or truncated", scalars)
         return cast("Callable[[object], dict[AgentT, bool]]", convert)
 

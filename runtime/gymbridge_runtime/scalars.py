@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.views import Views
 
@@ -26,10 +29,14 @@ class Scalars(Kinds["Convert"]):
     Args:
         python: ``float`` for rewards, ``bool`` for flags.
         tree: The conversion of what is no single number.
+        root: How error messages call the number.
     """
 
-    def __init__(self, python: Callable[[float], object], tree: Callable[[object], object]) -> None:
+    def __init__(
+        self, python: Callable[[float], object], tree: Callable[[object], object], root: str
+    ) -> None:
         super().__init__()
+        self._root: str = root
         self._python: Convert = cast("Convert", python)  # it is given numbers only
         self._tree: Callable[[object], object] = tree
         self._views: Views = Views()
@@ -39,11 +46,15 @@ class Scalars(Kinds["Convert"]):
         return self[type(value)](value)
 
     def __missing__(self, kind: type[object]) -> Convert:
-        plain = issubclass(kind, (bool, int, float, np.bool_, np.integer, np.floating))
+        plain = issubclass(kind, (Real, Decimal, np.bool_))  # NumPy's numbers are registered
         return self.remember(kind, self._python if plain else self._one_of_an_array)
 
     def _one_of_an_array(self, value: object) -> object:
-        number = _one_number(self._views.of(value))
+        try:
+            number = _one_number(self._views.of(value))
+        except ConversionError as error:
+            error.below(self._root)
+            raise
         return self._tree(value) if number is None else self._python(number)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeAlias, cast
 from weakref import WeakMethod, ref
 
 from gymbridge_runtime.actions import ActionRules
@@ -12,10 +12,12 @@ from gymbridge_runtime.arrivals import in_turn, together
 from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dtypes import is_floating
+from gymbridge_runtime.narrowing import is_space
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.scalars import Scalars
 from gymbridge_runtime.shortcuts import Shortcuts
 from gymbridge_runtime.types import Info
+from gymnasium.spaces import Space
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
@@ -231,6 +233,15 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         )
 
 
+def _space_of(env: _Environment, name: str) -> AnySpace:
+    """Return a space of ``env``, or one of which nothing is known where it declares none."""
+    found = cast("object", getattr(env, name, None))
+    return found if is_space(found) else _UNKNOWN
+
+
+_UNKNOWN: Final[AnySpace] = Space()
+
+
 class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
     """The conversions of a wrapper for an environment with one space of each kind.
 
@@ -257,14 +268,16 @@ class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
 
     @override
     def _rule(self, rules: ActionRules) -> Convert:
-        ordinary = rules.ordinary(self._env.action_space)
+        space = _space_of(self._env, "action_space")
+        ordinary = rules.ordinary(space)
         if ordinary is not None:
             self.dtype, self.shape, self.make = cast("_Ordinary[EnvActT]", ordinary)
-        return rules.of(self._env.action_space, "action")
+        return rules.of(space, "action")
 
     @override
     def _is_bounded(self) -> bool:
-        return proves_fit(self._env.observation_space, self._settings.target)
+        space = _space_of(self._env, "observation_space")
+        return proves_fit(space, self._settings.target)
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
@@ -277,13 +290,14 @@ class SingleTraffic(_OneSpace[ObsT, ActT, EnvActT]):
     @cached_property
     def reward(self) -> Callable[[object], float]:
         """Makes a reward the float that Gymnasium promises."""
-        convert = Scalars(float, self._to_agent("reward", self.device))
+        convert = Scalars(float, self._to_agent("reward", self.device), "reward")
         return cast("Callable[[object], float]", convert)
 
     @cached_property
     def flag(self) -> Callable[[object], bool]:
         """Makes terminated, or truncated, the bool that Gymnasium promises."""
-        convert = Scalars(bool, self._to_agent("terminated or truncated", self.device))
+        root = "terminated or truncated"
+        convert = Scalars(bool, self._to_agent(root, self.device), root)
         return cast("Callable[[object], bool]", convert)
 
 

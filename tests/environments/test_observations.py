@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict, defaultdict
+from decimal import Decimal
 from enum import IntEnum
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from typing_extensions import override
 
 from gymbridge import ConversionError, CopyRequiredError
 from tests.environments.bridges import Value, bridge, counterpart, same
@@ -327,6 +330,25 @@ def test_a_reward_that_is_a_number_is_a_float(pair: Pair, reward: Value) -> None
     same((got, terminated, truncated), (1.0, True, True))
 
 
+@pytest.mark.parametrize("reward", [Decimal("1.5"), Fraction(3, 2)], ids=repr)
+def test_a_reward_of_pythons_other_numbers_is_a_float(pair: Pair, reward: Value) -> None:
+    _, got, terminated, truncated, _ = _step(pair, STILL, reward, reward, reward * 0, {})
+    same((got, terminated, truncated), (1.5, True, False))
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_a_reward_or_flag_that_cannot_be_read_is_named(place: int) -> None:
+    pair = Pair("torch", "numpy")
+    pair.require()
+    import torch
+
+    step: list[Value] = [torch.zeros(2), 0.0, False, False, {}]
+    step[place] = torch.ones((), device="meta")
+    root = "reward" if place == 1 else "terminated or truncated"
+    with pytest.raises(ConversionError, match=f"^{root}: PyTorch holds no values"):
+        _step(pair, *step)
+
+
 def test_a_reward_with_a_history_and_a_bfloat16_one_are_floats() -> None:
     pair = Pair("torch", "numpy")
     pair.require()
@@ -371,6 +393,36 @@ def test_a_reward_keeps_its_value(pair: Pair, reward: float) -> None:
 
 
 # -- what an environment should not do ------------------------------------------------------------
+
+
+class Undeclared(gym.Env[Any, Any]):
+    """An environment that never says what its spaces are, as many a first one."""
+
+    @override
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        return np.zeros(2, np.float32), {}
+
+    @override
+    def step(self, action: Value) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return np.asarray(action), 1.0, False, False, {"type": type(action).__name__}
+
+
+class Unsaid(Undeclared):
+    """The same, declared to be nothing."""
+
+    observation_space: Any = None
+    action_space: Any = None
+
+
+@pytest.mark.parametrize("kind", [Undeclared, Unsaid])
+def test_an_environment_without_spaces_can_be_stepped(pair: Pair, kind: type[Undeclared]) -> None:
+    agent = bridge(pair, kind())
+    counterpart(agent.reset()[0], np.zeros(2, np.float32), pair.target)
+    obs, *_, info = agent.step(pair.target.make(np.array([1, 2], np.int16)))
+    counterpart(obs, np.array([1, 2], np.int16), pair.target)
+    assert info == {"type": "ndarray"}
 
 
 def test_an_environment_that_returns_none_for_everything_is_passed_on(pair: Pair) -> None:
