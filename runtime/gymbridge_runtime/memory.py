@@ -19,7 +19,7 @@ def aligned_copy(view: HostArray, dtype: AnyDType, alignment: int) -> HostArray:
     memory = np.empty(size + alignment, np.uint8)
     start = -memory.ctypes.data % alignment
     copy: HostArray = memory[start : start + size].view(dtype).reshape(view.shape)
-    np.copyto(copy, view, casting="unsafe")
+    copy[...] = view
     return copy
 
 

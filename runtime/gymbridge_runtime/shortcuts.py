@@ -209,9 +209,9 @@ class Shortcuts:
                     if bag is None and (array := again(view)) is not None:
                         return array
                     dtype = view.dtype if view.dtype in dtypes else quiet(view.dtype)
-                    if dtype is not None and view.nbytes < most:
-                        if bag is None:
-                            return over(private_copy(view, dtype))
+                    if bag is None and dtype is not None:
+                        return over(private_copy(view, dtype))
+                    if bag is not None and dtype is not None and view.nbytes < most:
                         bag.append(view)  # to be copied with the others
                         return Slot(len(bag) - 1)
             except REFUSALS:

@@ -113,6 +113,8 @@ class SmallArrays:
         return self._compiled(uncompiled, copies=False)
 
     def _promoted(self, view: HostArray) -> Import | None:
+        if view.nbytes >= SMALL:
+            return None
         signature: object = (view.dtype, view.shape)
         if view.itemsize >= _WIDE:  # x64 may be off another time, and `again` must not find it
             signature = (view.dtype, view.shape, CONFIG.jax_enable_x64)
