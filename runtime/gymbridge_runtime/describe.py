@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from gymbridge_runtime.narrowing import is_tuple
+from gymbridge_runtime.narrowing import is_tuple, untyped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,5 +46,5 @@ def step_to(key: object) -> str:
 
 def _said(value: object, name: str) -> object:
     with suppress(Exception):  # arrays that were deleted or never filled raise what they like
-        return getattr(value, name)
+        return untyped(value, name)
     return None
