@@ -188,6 +188,16 @@ def test_discrete_actions_can_be_keys(pair: Pair) -> None:
     assert {1: "right"}[received] == "right"
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64"])
+def test_the_links_of_a_graph_are_cast_as_gymnasium_samples_them(pair: Pair, dtype: str) -> None:
+    space = spaces.Graph(spaces.Discrete(2), spaces.Discrete(3))
+    nodes, edges = pair.target.make(np.array([0, 1])), pair.target.make(np.array([2]))
+    links = pair.target.make(np.array([[0, 1]], dtype))
+    received = _received(pair, space, spaces.GraphInstance(nodes, edges, links))
+    same(received.edge_links, np.array([[0, 1]], np.int32))
+    assert space.contains(received)
+
+
 # -- shapes ---------------------------------------------------------------------------------------
 
 
@@ -284,6 +294,10 @@ class Tilted(spaces.Box):
     """A subclass of a space that Gymnasium has."""
 
 
+class Row(spaces.Tuple):
+    """One of a space with parts."""
+
+
 def test_actions_of_a_custom_space_are_converted_as_they_are(pair: Pair) -> None:
     action = {"north": pair.target.make(np.array([1, 2], np.int16)), "why": "so"}
     same(_received(pair, Compass(), action), {"north": np.array([1, 2], np.int16), "why": "so"})
@@ -293,6 +307,9 @@ def test_a_subclass_of_a_space_is_a_custom_space(pair: Pair) -> None:
     space = Tilted(-1, 1, (2,), np.float64)
     action = pair.target.make(np.array([0, 1], np.float32))
     same(_received(pair, space, action), np.array([0, 1], np.float32))
+    row = Row([spaces.Discrete(3)])
+    action = pair.target.make(np.array(1, np.int32))
+    same(_received(pair, row, (action,)), (np.array(1, np.int32),))
 
 
 def test_custom_spaces_can_be_parts_of_other_spaces(pair: Pair) -> None:

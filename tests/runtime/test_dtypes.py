@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
@@ -11,16 +12,14 @@ from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from gymnasium import spaces
+from gymnasium.vector import SyncVectorEnv
 
-from gymbridge import NumpyToJax, NumpyToTorch, TorchToJax
+from gymbridge import NumpyToJax, NumpyToTorch, TorchToJax, vector
 from tests.libraries.jax import jax, jnp
 from tests.libraries.ml_dtypes import ml_dtypes
 from tests.libraries.torch import torch
 from tests.runtime.replay import Replay
 from tests.support import LIBRARIES, PAIRS, Array, Pair, identical, run_python
-
-if TYPE_CHECKING:
-    import gymnasium as gym
 
 INTO_JAX = [pair for pair in PAIRS if pair.target.name == "jax"]
 OUT_OF_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
@@ -293,6 +292,17 @@ class TestFloatDtype:
             assert obs.tolist() == [1, 1]
             assert got["x"].dtype == torch.float64
             assert got["t"].dtype == torch.float64
+
+    def test_of_a_wrapper_of_vectors_casts_observations_and_never_rewards(self) -> None:
+        envs = vector.NumpyToTorch(
+            SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2), float_dtype=torch.float16
+        )
+        obs, _ = envs.reset(seed=0)
+        assert obs.dtype == torch.float16
+        obs, reward, *_ = envs.step(torch.ones(2, dtype=torch.int64))
+        assert obs.dtype == torch.float16
+        assert reward.dtype == torch.float64
+        envs.close()
 
     def test_of_a_wrapper_may_be_one_of_ml_dtypes(self) -> None:
         space = spaces.Box(-1, 1, (2,), np.float64)

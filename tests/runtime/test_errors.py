@@ -273,6 +273,7 @@ class TestAConversionError:
             N2J.convert({"obs": [np.ones(2, np.float32)]})
         assert str(caught.value).startswith("value['obs'][0]: JAX could not make the array: ")
         assert "Disallowed host-to-device transfer" in str(caught.value.__cause__)
+        assert "Disallowed host-to-device transfer" in str(caught.value)
 
 
 @pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}], ids=repr)
