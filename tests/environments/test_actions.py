@@ -294,7 +294,7 @@ class Tilted(spaces.Box):
     """A subclass of a space that Gymnasium has."""
 
 
-class Row(spaces.Tuple):
+class Row(spaces.Tuple[Any]):
     """One of a space with parts."""
 
 
