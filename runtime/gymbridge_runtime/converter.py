@@ -133,8 +133,9 @@ class Converter:
 
     def behind_shortcut(self, source: AnyBackend) -> Convert:
         """Return this conversion with a short way for single arrays of ``source``."""
-        rule = Shortcuts(self.imports, source).before(self._anything)
-        return cast("Convert", rule)  # a shortcut has defaults for what else a rule is given
+        shortcuts = Shortcuts(self.imports, source)
+        # what stands before a rule has defaults for all that a rule is given besides
+        return shortcuts.alone(self) or cast("Convert", shortcuts.before(self._anything))
 
     def expect_dicts(self, source: AnyBackend) -> None:
         """Shorten the way of dictionaries that hold single arrays of ``source`` and nothing else.

@@ -27,14 +27,27 @@ def before_numbers(imports: ArrayImport, kind: type[object], long_way: Rule) -> 
     if not is_plain:
         return long_way
     if dtype in target.plain_dtypes:
-        return _kept(imports, dtype, long_way)
+        return _integer(imports, dtype, long_way) if kind is int else _kept(imports)
     narrow = target.narrowest(dtype)
     if narrow is None or narrow == dtype or dtype.kind not in "iuf":
         return long_way
     return _narrowed(imports, dtype, narrow, long_way)
 
 
-def _kept(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
+def _kept(imports: ArrayImport) -> Rule:
+    array, over = np.array, imports.target.plain_import()
+
+    def keep(value: float, depth: int = 0, bag: Bag | None = None) -> object:
+        del depth
+        if bag is None:
+            return over(array(value))
+        bag.append(array(value))
+        return Slot(len(bag) - 1)
+
+    return rule_of(keep)
+
+
+def _integer(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
     array, over = np.array, imports.target.plain_import()
 
     def keep(value: float, depth: int = 0, bag: Bag | None = None) -> object:

@@ -133,6 +133,23 @@ class Plain:
 
         return copy_at_once if copy_of is not None and over is None else copy
 
+    def copying_four(self, over: Import | None, otherwise: ConvertFour) -> ConvertFour:
+        """Return the same for four values at once, all of them ordinary."""
+        kind, copy_of = self._kind, self._copy_of
+        if copy_of is None:
+            return otherwise
+
+        def copy(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
+            try:
+                if type(a) is type(b) is type(c) is type(d) is kind:
+                    made = copy_of(a), copy_of(b), copy_of(c), copy_of(d)
+                    return made if over is None else tuple(map(over, made))
+            except REFUSALS:
+                pass
+            return otherwise(a, b, c, d)
+
+        return copy
+
     def copying_like(
         self, dtype: AnyDType, shape: tuple[int, ...], over: Import | None, otherwise: Convert
     ) -> Convert:

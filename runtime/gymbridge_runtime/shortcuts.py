@@ -82,6 +82,25 @@ class Shortcuts:
             return OrdinaryArrays(self._kind, cast("Convert", self._over))
         return _NONE
 
+    def alone(self, long_way: Convert) -> Convert | None:
+        """Return the same as `before`, for what is no part of a tree, if there is a quicker one.
+
+        Python calls what has no defaults .01 µs quicker, which shows where only a look is taken.
+        """
+        kind, share = self.ordinary
+        if share is None or not self._source.host_arrays:
+            return None
+
+        def look_and_share(value: HostArray) -> object:
+            try:
+                if type(value) is kind and value.flags.behaved:
+                    return share(value)
+            except REFUSALS:
+                pass
+            return long_way(value)
+
+        return cast("Convert", look_and_share)
+
     def before(self, long_way: Rule) -> Rule:
         """Return ``long_way`` behind a shortcut for one ordinary array, if there is one."""
         if not self._exist:
@@ -111,7 +130,7 @@ class Shortcuts:
         if self._imports.target.batches:
             return self._collecting_four(long_way)
         if not self._shares:
-            return long_way
+            return self._copying_four(long_way)
         if self._imports.target.keeps_read_only:
             return self._plain.viewing_four(long_way)
         return self._sharing_four(long_way) if self._source.host_arrays else long_way
@@ -179,6 +198,12 @@ class Shortcuts:
             return long_way(value, depth, bag)
 
         return copy
+
+    def _copying_four(self, long_way: ConvertFour) -> ConvertFour:
+        target = self._imports.target
+        if target.copies_in or not target.refuses_others:
+            return long_way
+        return self._plain.copying_four(None if target.host_arrays else self._over, long_way)
 
     def _importing(self, long_way: Rule) -> Rule:
         view_of, over, dtypes = self._plain.view(), self._over, self._dtypes

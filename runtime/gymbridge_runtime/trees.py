@@ -92,7 +92,8 @@ class Rules(Kinds[Rule]):
         key: object = None
         try:
             for key, child in value.items():
-                new[key] = self[type(child)](child, depth, bag)
+                rule = self[type(child)]
+                new[key] = child if rule is as_it_is else rule(child, depth, bag)
         except ConversionError as error:
             error.below(step_to(key))
             raise
@@ -113,7 +114,8 @@ class Rules(Kinds[Rule]):
         append = new.append
         try:
             for child in value:
-                append(self[type(child)](child, depth, bag))
+                rule = self[type(child)]
+                append(child if rule is as_it_is else rule(child, depth, bag))
         except ConversionError as error:
             error.below(f"[{len(new)}]")
             raise
