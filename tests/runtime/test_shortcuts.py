@@ -120,8 +120,8 @@ def arrays_of_a_step(pair: Pair) -> tuple[Array, ...]:
     )
 
 
-def shortcuts_of(pair: Pair) -> tuple[Converter, Shortcuts]:
-    converter = Converter(BACKENDS[pair.target.name])
+def shortcuts_of(pair: Pair, copy: bool | None = None) -> tuple[Converter, Shortcuts]:
+    converter = Converter(BACKENDS[pair.target.name], copy=copy)
     return converter, Shortcuts(converter.imports, BACKENDS[pair.source.name])
 
 
@@ -130,11 +130,11 @@ def unwanted(*values: object) -> Array:
 
 
 FOUR = [pair for pair in PAIRS if "mlx" not in {pair.source.name, pair.target.name}]
-"""The pairs with a shortcut for four arrays; PyTorch has to look at what JAX and MLX show."""
+"""The pairs with a shortcut for four arrays."""
 
 
 @pytest.mark.usefixtures("nothing_compiled")
-@pytest.mark.parametrize("pair", [pair for pair in FOUR if repr(pair) != "jax_to_torch"], ids=repr)
+@pytest.mark.parametrize("pair", FOUR, ids=repr)
 def test_the_shortcut_for_four_arrays_does_what_dlpack_does(pair: Pair) -> None:
     step = arrays_of_a_step(pair)
     converter, shortcuts = shortcuts_of(pair)
@@ -148,6 +148,27 @@ def test_the_shortcut_for_four_arrays_does_what_dlpack_does(pair: Pair) -> None:
         assert identical(pair.target.values(array), pair.target.values(reference))
         same = pair.target.address(array) == pair.source.address(source)
         assert same is shares(pair, "copy=None")
+
+
+@pytest.mark.parametrize("pair", ["numpy_to_torch", "jax_to_torch", "jax_to_numpy"])
+def test_the_shortcut_for_four_arrays_copies_where_it_is_asked_to(pair: str) -> None:
+    (found,) = [one for one in PAIRS if repr(one) == pair]
+    step = arrays_of_a_step(found)
+    _, shortcuts = shortcuts_of(found, copy=True)
+    copies: Array = shortcuts.before_four(unwanted)(*step)
+    for array, source in zip(copies, step, strict=True):
+        assert type(array) is type(by_dlpack(found.target.name, source))
+        assert identical(found.target.values(array), found.source.values(source))
+        assert found.target.address(array) != found.source.address(source)
+
+
+def test_what_pytorch_does_not_take_of_four_arrays_goes_the_long_way() -> None:
+    step = arrays_of_a_step(Pair("jax", "torch"))
+    _, shortcuts = shortcuts_of(Pair("jax", "torch"))
+    four = shortcuts.before_four(lambda *values: values)
+    for place in range(4):
+        values = (*step[:place], jnp.ones(4, jnp.bfloat16), *step[place + 1 :])
+        assert all(one is other for one, other in zip(four(*values), values, strict=True))
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
