@@ -172,6 +172,37 @@ def test_earlier_observations_never_change_where_environments_reuse_their_buffer
     assert len({value.tobytes() for value in values}) > 1
 
 
+class _Buffers(EchoVector):
+    """Returns everything in buffers that it uses again, as ``copy=False`` says."""
+
+    copy = False
+
+    def __init__(self) -> None:
+        super().__init__(spaces.Discrete(2))
+        self._rewards = np.zeros(3)
+        self._ended = np.zeros(3, np.bool_)
+        self._told: Value = {"energy": np.zeros((3, 2), np.float32), "_energy": np.ones(3, bool)}
+
+    @override
+    def step(self, actions: Value) -> Value:
+        self._rewards += 1
+        np.logical_not(self._ended, out=self._ended)
+        self._told["energy"] += 1
+        return super().step(actions)[0], self._rewards, self._ended, self._ended, self._told
+
+
+def test_nothing_that_was_returned_ever_changes_where_buffers_are_used_again(pair: Pair) -> None:
+    agent = vector_bridge(pair, _Buffers())
+    agent.reset()
+    steps = [agent.step(agent.sample_action()) for _ in range(4)]
+    for number, (_, rewards, terminated, truncated, infos) in enumerate(steps, 1):
+        energy = pair.target.values(infos["energy"])
+        assert pair.target.values(rewards).tolist() == [number] * 3
+        assert pair.target.values(terminated).tolist() == [number % 2 == 1] * 3
+        assert pair.target.values(truncated).tolist() == [number % 2 == 1] * 3
+        assert energy.tolist() == [[number] * 2] * 3
+
+
 def test_the_buffers_are_shared_if_the_agent_wants_no_copies() -> None:
     pair = Pair("numpy", "torch")
     pair.require()
