@@ -198,6 +198,14 @@ def test_the_links_of_a_graph_are_cast_as_gymnasium_samples_them(pair: Pair, dty
     assert space.contains(received)
 
 
+def test_the_links_of_a_graph_may_be_a_list(pair: Pair) -> None:
+    space = spaces.Graph(spaces.Discrete(2), None)
+    nodes = pair.target.make(np.array([0, 1]))
+    links: Value = [[0, 1], [1, 0]]
+    received = _received(pair, space, spaces.GraphInstance(nodes, None, links))
+    same(received.edge_links, np.array([[0, 1], [1, 0]], np.int32))
+
+
 # -- shapes ---------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from typing_extensions import override
 
+from gymbridge import ConversionError
 from tests.environments.bridges import Value, bridge, counterpart, same, vector_bridge
 from tests.environments.worlds import Countdown, Echo, EchoVector, made
 from tests.support import Pair
@@ -201,6 +202,22 @@ def test_nothing_that_was_returned_ever_changes_where_buffers_are_used_again(pai
         assert pair.target.values(terminated).tolist() == [number % 2 == 1] * 3
         assert pair.target.values(truncated).tolist() == [number % 2 == 1] * 3
         assert energy.tolist() == [[number] * 2] * 3
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_an_error_says_which_of_the_results_it_is_about(pair: Pair, place: int) -> None:
+    class Large(EchoVector):
+        @override
+        def step(self, actions: Value) -> Value:
+            step = list(super().step(actions))
+            step[place] = [2**70]
+            return tuple(step)
+
+    agent = vector_bridge(pair, Large(spaces.Discrete(2)))
+    agent.reset()
+    with pytest.raises(ConversionError) as caught:
+        agent.step(agent.sample_action())
+    assert caught.value.path == ("", "reward[0]", "terminated[0]", "truncated[0]")[place]
 
 
 def test_the_buffers_are_shared_if_the_agent_wants_no_copies() -> None:
