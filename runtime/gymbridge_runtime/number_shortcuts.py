@@ -52,12 +52,10 @@ def _integer(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
 
     def keep(value: float, depth: int = 0, bag: Bag | None = None) -> object:
         made: HostArray = array(value)
-        if made.dtype is not dtype:  # an int of more than 64 bits
+        # an int of more than 64 bits; or a library that has those of 64 and imports in batches
+        if made.dtype is not dtype or bag is not None:
             return long_way(value, depth, bag)
-        if bag is None:
-            return over(made)
-        bag.append(made)
-        return Slot(len(bag) - 1)
+        return over(made)
 
     return rule_of(keep)
 

@@ -7,6 +7,7 @@ import pytest
 from gymbridge_runtime.actions import ActionRules
 from gymbridge_runtime.arrays import ArrayImport
 from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.known import load
 from gymbridge_runtime.shortcuts import Shortcuts
 from gymnasium import spaces
@@ -233,6 +234,15 @@ def test_what_pytorch_refuses_among_ordinary_tensors_takes_the_long_way(
         assert all(one is other for one, other in zip(four, values, strict=True))
         tree = dict(zip("abcd", values, strict=True))
         assert shortcuts.before_dict(lambda value, *_: value)(tree, 0, None) is tree
+
+
+@pytest.mark.parametrize("copy", [None, True, False])
+@pytest.mark.parametrize("target", ["numpy", "torch"])
+def test_what_jax_refuses_takes_the_long_way_which_says_why(target: str, copy: bool | None) -> None:
+    array = jnp.ones(3)
+    array.delete()
+    with pytest.raises(ConversionError, match=r"^value: the JAX array was deleted or donated "):
+        Pair("jax", target).convert(array, copy=copy)
 
 
 @pytest.mark.parametrize("target", ["numpy", "jax"])
