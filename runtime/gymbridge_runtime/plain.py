@@ -153,14 +153,23 @@ class Plain:
     def copying_like(
         self, dtype: AnyDType, shape: tuple[int, ...], over: Import | None, otherwise: Convert
     ) -> Convert:
-        """Return the same, for arrays of one dtype and shape."""
+        """Return the same, for arrays of one dtype, and of one shape that has axes.
+
+        The tuple of a shape is made and compared in .04 µs, two numbers are in .03.
+        """
         kind, view_of, copy_of = self._kind, self._view_of, self._copy_of
+        axes, rows = len(shape), shape[0]
+        flat = axes == 1
 
         def copy_view(value: object) -> object:
             try:
                 if type(value) is kind:
                     made = view_of(value).copy()
-                    if made.dtype is dtype and made.shape == shape:
+                    if (
+                        made.dtype is dtype
+                        and (made.ndim == axes and len(made) == rows)
+                        and (flat or made.shape == shape)
+                    ):
                         return made
             except REFUSALS:
                 pass
@@ -170,7 +179,11 @@ class Plain:
             try:
                 if type(value) is kind:
                     made = copy_of(value) if copy_of is not None else view_of(value).copy()
-                    if made.dtype is dtype and made.shape == shape:
+                    if (
+                        made.dtype is dtype
+                        and (made.ndim == axes and len(made) == rows)
+                        and (flat or made.shape == shape)
+                    ):
                         return made if over is None else over(made)
             except REFUSALS:
                 pass
