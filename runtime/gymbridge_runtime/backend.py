@@ -97,6 +97,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     """Where the instance is found, ``"package.module:NAME"``: pickles hold this text."""
     roots: frozenset[str]
     """The top-level packages that its array types say they come from."""
+    metadata_word: str = ""
+    """What Gymnasium calls it in the metadata of environments that have its arrays."""
     mutable: bool = True
     """Whether its users can write into an array."""
     writable_views: bool = True

@@ -69,16 +69,18 @@ class Shortcuts:
             and imports.device is None
             and imports.ownership is not Ownership.NEVER_COPY
         )
+        shares_as_it_is = self._exist and self._shares and not self._casts
+        self._views: bool = shares_as_it_is and target.keeps_read_only
+        self._hands_over: bool = (
+            shares_as_it_is and not target.keeps_read_only and source.host_arrays
+        )
 
     @property
     def ordinary(self) -> OrdinaryArrays:
         """Which arrays one call shares, for code that looks at them itself."""
-        target = self._imports.target
-        if not self._exist or not self._shares or self._casts:
-            return _NONE
-        if target.keeps_read_only:
+        if self._views:
             return OrdinaryArrays(self._kind, self._source.plain_view())
-        if self._source.host_arrays and target.refuses_others:
+        if self._hands_over and self._imports.target.refuses_others:
             return OrdinaryArrays(self._kind, cast("Convert", self._over))
         return _NONE
 
@@ -88,7 +90,7 @@ class Shortcuts:
         Python calls what has no defaults .01 µs quicker, which shows where only a look is taken.
         """
         kind, share = self.ordinary
-        if share is None or not self._source.host_arrays:
+        if share is None or not self._hands_over:
             return None
 
         def look_and_share(value: HostArray) -> object:
@@ -111,17 +113,15 @@ class Shortcuts:
             return self._importing(long_way)
         if not self._shares or self._casts:
             return self._copying(long_way)
-        if self._imports.target.keeps_read_only:
+        if self._views:
             return self._plain.viewing(long_way)
-        return self._sharing(long_way) if self._source.host_arrays else long_way
+        return self._sharing(long_way) if self._hands_over else long_way
 
     def before_dict(self, long_way: Rule) -> Rule:
         """Return ``long_way``, the rule of dictionaries, behind one for ordinary arrays in them."""
-        if not self._exist or not self._shares or self._casts:
-            return long_way
-        if self._imports.target.keeps_read_only:
+        if self._views:
             return self._plain.viewing_dict(long_way)
-        return self._sharing_dict(long_way) if self._source.host_arrays else long_way
+        return self._sharing_dict(long_way) if self._hands_over else long_way
 
     def before_four(self, long_way: ConvertFour) -> ConvertFour:
         """Return ``long_way`` behind a shortcut for four ordinary arrays, if there is one."""
@@ -131,9 +131,9 @@ class Shortcuts:
             return self._collecting_four(long_way)
         if not self._shares:
             return self._copying_four(long_way)
-        if self._imports.target.keeps_read_only:
+        if self._views:
             return self._plain.viewing_four(long_way)
-        return self._sharing_four(long_way) if self._source.host_arrays else long_way
+        return self._sharing_four(long_way) if self._hands_over else long_way
 
     def _sharing(self, long_way: Rule) -> Rule:
         kind, over = self._kind, self._over

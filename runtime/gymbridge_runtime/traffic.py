@@ -85,10 +85,9 @@ class Settings(NamedTuple):
         """Return ``inherited`` with Gymnasium's word for whose arrays an agent sees.
 
         `check_env` turns the arrays of environments that say ``"jax": True`` into NumPy's.
-        ``"torch": True`` is its word too, but the wrapper that it asks for does not exist.
         """
-        if self.target.name == "jax":
-            return {**inherited, "jax": True}
+        if self.target.metadata_word:
+            return {**inherited, self.target.metadata_word: True}
         if inherited.get(self.source.name):
             return {key: inherited[key] for key in inherited if key != self.source.name}
         return inherited

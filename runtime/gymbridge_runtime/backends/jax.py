@@ -76,6 +76,8 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     title: str = "JAX"
     reference: str = "gymbridge_runtime.backends.jax:JAX"
     roots: frozenset[str] = frozenset({"jax", "jaxlib"})
+    # of Gymnasium's words "torch" is another: `check_env` then asks for a wrapper that is not there
+    metadata_word: str = "jax"
     mutable: bool = False
     batches: bool = True
     narrowing: tuple[str, str] = ("with x64 off", "set jax_enable_x64 or cast it")
