@@ -8,6 +8,8 @@ over NCCL between GPUs; environments and wrappers are nobody's but their rank's.
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import gymnasium as gym
@@ -59,3 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> Watch:
 
 if __name__ == "__main__":
     main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # at its end PyTorch 2.13 now and then aborts a rank that did everything: a thread is not joined
+    os._exit(0)
