@@ -163,13 +163,21 @@ def test_a_module_without_arrays_is_refused_by_name() -> None:
         lambda: ArrayConversion(env, np, "math"),
         lambda: array_conversion(1, math),
     ):
-        with pytest.raises(ValueError, match=r"^math is no array API namespace"):
+        with pytest.raises(ValueError, match=r"^math is no array API namespace") as caught:
             call()
+        assert str(caught.value) == (
+            "math is no array API namespace (module 'math' has no attribute 'zeros'); pass a "
+            "module such as numpy, torch, jax.numpy or array_api_strict, or its name"
+        )
 
 
 def test_a_library_that_is_not_installed_is_named() -> None:
-    with pytest.raises(gymbridge.BackendNotInstalledError, match="'no_such_library'"):
+    with pytest.raises(gymbridge.BackendNotInstalledError) as caught:
         ArrayConversion(gym.make("CartPole-v1"), np, "no_such_library")
+    assert str(caught.value) == (
+        "no_such_library needs the module 'no_such_library', which is not installed; "
+        "run: pip install no_such_library"
+    )
 
 
 def test_examples_run() -> None:
@@ -395,6 +403,14 @@ def test_specs_hold_names_and_restore_the_wrapper(name: str) -> None:
         got, wanted = restored.step(action), agent.step(action)
         assert _is(got[0], name)
         np.testing.assert_array_equal(_values(got[0]), _values(wanted[0]))
+
+
+@pytest.mark.parametrize("name", ["torch", "dask.array"])
+def test_namespaces_of_array_api_compat_stand_for_their_library(name: str) -> None:
+    agent = ArrayConversion(gym.make("CartPole-v1"), np, _module(f"array_api_compat.{name}"))
+    assert _is(agent.reset(seed=0)[0], name)
+    assert agent.spec is not None
+    assert agent.spec.additional_wrappers[-1].kwargs == {"env_xp": "numpy", "target_xp": name}
 
 
 @pytest.mark.parametrize("name", ["torch", "jax.numpy", *GENERIC])

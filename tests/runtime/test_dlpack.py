@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -318,6 +319,13 @@ class TestALibraryThatIsOnlyDescribed:
     def test_may_import_elsewhere(self, fake: types.ModuleType) -> None:
         memory_given(described(importer="fake_library.deep.take"), np.ones(2))
         assert len(fake.given) == 1
+
+    def test_may_be_a_module_within_a_package(
+        self, fake: types.ModuleType, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "fake_library.core", fake)
+        backend = described(module="fake_library.core", array="fake_library.core.Array")
+        assert memory_given(backend, np.ones(2)).tolist() == [1, 1]
 
     def test_may_take_capsules_of_the_old_kind_only(self, fake: types.ModuleType) -> None:
         for takes, version in (("object", "legacy"), ("capsule", "legacy"), ("capsule", "1.0")):
