@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         _draw(columns, rows)
         return
     lines = [columns, *rows]
-    widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         print("  ".join(cells).rstrip())
@@ -34,4 +33,4 @@ def _draw(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(column, style="" if table.columns else "cyan", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    Console(markup=False, highlight=False).print(table)
+    Console(markup=False).print(table)

@@ -150,6 +150,7 @@ def test_list_without_a_terminal(project: Path) -> None:
 def test_list_on_a_terminal(project: Path) -> None:
     pty = pytest.importorskip("pty", reason="needs a terminal to pretend")
     ours, theirs = pty.openpty()
+    os.set_blocking(ours, False)  # nothing shown is a failure, nothing to wait for
     done = gymbridge("list", cwd=project, stdout=theirs, COLUMNS="120", TERM="xterm")
     shown = os.read(ours, 100_000).decode()
     os.close(ours)

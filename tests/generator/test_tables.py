@@ -1,0 +1,74 @@
+"""Tables are drawn where people look at them, and plain text for everything else."""
+
+from __future__ import annotations
+
+import io
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gymbridge_generator.tables import print_table
+from tests.support import require
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COLUMNS = ("library", "why")
+ROWS = [("NumPy", "[bold] 64-bit"), ("A library", "")]
+
+PLAIN = """\
+library    why
+NumPy      [bold] 64-bit
+A library
+"""
+
+
+class Terminal(io.StringIO):
+    """What is printed on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal of 30 columns that knows colours."""
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "30")
+    return Terminal()
+
+
+def shown(file: io.StringIO, rows: Sequence[tuple[str, str]]) -> str:
+    """Return what printing ``rows`` leaves in ``file``."""
+    with redirect_stdout(file):
+        print_table(COLUMNS, rows)
+    return file.getvalue()
+
+
+def test_columns_are_as_wide_as_what_is_in_them() -> None:
+    assert shown(io.StringIO(), ROWS) == PLAIN
+
+
+def test_a_terminal_shows_the_same_where_rich_is_missing(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)
+    assert shown(terminal, ROWS) == PLAIN
+
+
+def test_a_table_is_drawn_on_a_terminal(terminal: Terminal) -> None:
+    require("rich")
+    drawn = shown(terminal, ROWS)
+    assert "\x1b[1mlibrary" in drawn, "names of columns are bold"
+    assert "\x1b[36mNumPy" in drawn, "what a row is about has a colour"
+    assert "│ [bold] 64-bit │" in drawn, "nothing else has, whatever is in it"
+
+
+def test_nothing_is_cut_off_where_a_terminal_is_narrow(terminal: Terminal) -> None:
+    require("rich")
+    drawn = shown(terminal, [("x" * 40, "z" * 40)])
+    assert [drawn.count(letter) for letter in "xz"] == [40, 40]
