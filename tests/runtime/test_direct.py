@@ -309,6 +309,7 @@ def test_what_an_importer_refuses_is_told_with_the_leaf(
     assert str(caught.value).startswith(
         "value['a']: Blue could not take the array over from Red: the stream is gone ("
     )
+    assert str(caught.value).endswith("; see the cause above, or move the array to the host first")
     assert isinstance(caught.value.__cause__, BufferError)
 
 

@@ -74,6 +74,15 @@ class Speechless:
         raise OSError("it is not to be shown")
 
 
+class Undecided(int):
+    @override
+    def __lt__(self, other: object) -> bool:
+        raise OSError("nobody knows it yet")
+
+    __le__ = __gt__ = __ge__ = __eq__ = __lt__
+    __hash__ = int.__hash__
+
+
 MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     "an integer too wide for jax": (
         lambda: N2J.convert({"goal": [0, 1, np.array([2**40])]}),
@@ -187,6 +196,11 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
         "value[<Speechless>][0]: the int 18446744073709551616 does not fit the 64 bits of an array "
         "(int); pass it as a str, or leave it out",
     ),
+    "what fails in a way of its own": (
+        lambda: N2T.convert({"log": [Undecided(3)]}),
+        "value['log'][0]: it could not be converted: nobody knows it yet "
+        "(tests.runtime.test_errors.Undecided); see the cause above",
+    ),
     "a device without memory": (
         lambda: N2T.convert(np.ones(2), device="meta"),
         "PyTorch's device 'meta' has no memory to hold values; name another device",
@@ -252,6 +266,13 @@ class TestAConversionError:
         assert type(again) is CopyRequiredError
         assert str(again) == str(caught.value)
         assert again.path == "value['a']"
+
+    def test_survives_it_as_it_was_made(self) -> None:
+        for words in (("it is broken", "mend it"), ("it is broken", "mend it", "a vase", "shelf")):
+            again = pickle.loads(pickle.dumps(ConversionError(*words)))
+            assert str(again) == str(ConversionError(*words))
+            assert (again.problem, again.advice, again.subject, again.path) == again.args
+            assert again.args[: len(words)] == words
 
     def test_is_a_type_error_and_a_refused_copy_is_one(self) -> None:
         assert issubclass(ConversionError, TypeError)
