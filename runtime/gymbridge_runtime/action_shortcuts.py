@@ -75,7 +75,7 @@ def ordinary_action(
     small = dtype.itemsize * math.prod(shape) < target.plain_bytes
     if dtype not in target.plain_dtypes or not small:
         return None
-    return OrdinaryAction(dtype, shape, target.plain_import())
+    return OrdinaryAction(dtype, shape, target.plain_import_of(dtype, shape))
 
 
 def _exists(agent: AnyBackend, imports: ArrayImport) -> bool:

@@ -150,6 +150,11 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Return what imports aligned, writable, C-ordered memory of a plain dtype."""
         return lambda view: self.from_host(view, None)
 
+    def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import:
+        """Return the same for memory of one dtype and shape, if it is quicker to know them."""
+        del dtype, shape
+        return self.plain_import()
+
     def again(self) -> Callable[[HostArray], object | None]:
         """Return what imports a copy of an array if its like was imported often; else None."""
         return no_import

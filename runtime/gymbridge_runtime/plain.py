@@ -142,8 +142,9 @@ class Plain:
         def copy(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
             try:
                 if type(a) is type(b) is type(c) is type(d) is kind:
-                    made = copy_of(a), copy_of(b), copy_of(c), copy_of(d)
-                    return made if over is None else tuple(map(over, made))
+                    if over is None:
+                        return copy_of(a), copy_of(b), copy_of(c), copy_of(d)
+                    return over(copy_of(a)), over(copy_of(b)), over(copy_of(c)), over(copy_of(d))
             except REFUSALS:
                 pass
             return otherwise(a, b, c, d)

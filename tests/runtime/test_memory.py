@@ -14,11 +14,11 @@ from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from gymnasium import spaces
 
-from gymbridge import NumpyToJax, NumpyToTorch
+from gymbridge import JaxToNumpy, JaxToTorch, NumpyToJax, NumpyToTorch
 from tests.libraries.jax import jax
 from tests.libraries.torch import torch
 from tests.runtime.replay import Replay
-from tests.support import Array, Host, Pair, identical, run_python
+from tests.support import LIBRARIES, Array, Host, Pair, identical, run_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,6 +172,9 @@ SETTINGS: dict[str, Callable[[], Array]] = {
 }
 
 
+AGENTS: dict[str, Array] = {"numpy": JaxToNumpy, "torch": JaxToTorch}
+
+
 @pytest.mark.usefixtures("nothing_compiled")
 class TestShapesThatComeAgain:
     """Arrays that travel together, compiled or not, arrive bit for bit."""
@@ -247,6 +250,35 @@ class TestShapesThatComeAgain:
                 assert identical(np.array(array), np.asarray(value, array.dtype))
                 assert array.sharding == sharding
                 assert not array.committed
+
+    @pytest.mark.parametrize("agent", AGENTS)
+    @pytest.mark.parametrize("setting", SETTINGS)
+    def test_in_actions_under_every_setting_of_jax(self, setting: str, agent: str) -> None:
+        env = Replay(
+            spaces.Box(-1, 1, (1,)),
+            jax.numpy.zeros(1),
+            action_space=spaces.Box(-np.inf, np.inf, (3,)),
+        )
+        bridge = AGENTS[agent](env)
+        floats = np.array([np.nan, np.inf, -0.0], np.float32)
+
+        def act(times: int) -> None:
+            for _ in range(times):
+                action = LIBRARIES[agent].make(floats.copy())
+                bridge.step(action)
+                action[:] = 7
+
+        act(40)
+        usual = env.actions[-1].sharding
+        with SETTINGS[setting]():
+            jax.clear_caches()
+            act(2)
+        act(2)
+        for action in env.actions:
+            assert isinstance(action, jax.Array)
+            assert identical(np.array(action), floats)
+            assert action.sharding == usual
+            assert not action.committed
 
     @pytest.mark.parametrize("tree", [[np.nan, 1], [np.inf, -np.inf], [1, 2]], ids=str)
     def test_where_jax_looks_for_what_is_no_number(self, tree: list[float]) -> None:

@@ -102,6 +102,11 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return self._import_small
 
     @override
+    def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import:
+        del dtype, shape
+        return SMALL_ARRAYS.importer(self._put_one, all_alike=True)
+
+    @override
     def is_array(self, kind: type[object]) -> bool:
         # a tracer is one so that it is refused by name
         return issubclass(kind, (jax.Array, Tracer)) or self.is_opaque(kind)
@@ -132,7 +137,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @cached_property
     def _import_small(self) -> Import:
-        return SMALL_ARRAYS.importer(lambda view: self._put((view,), None)[0])
+        return SMALL_ARRAYS.importer(self._put_one)
+
+    def _put_one(self, view: HostArray) -> object:
+        return self._put((view,), None)[0]
 
     @override
     def from_host_many(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:

@@ -74,13 +74,25 @@ class SmallArrays:
         """
         return self._compiled(no_import, copies=True)
 
-    def _compiled(self, otherwise: Import, *, copies: bool) -> Import:
-        """Return the import of what is compiled, of copies or of the memory itself."""
+    def _compiled(self, otherwise: Import, *, copies: bool, all_alike: bool = False) -> Import:
+        """Return the import of what is compiled.
+
+        Args:
+            otherwise: What imports the rest.
+            copies: Whether it is given memory that others write into, and imports copies.
+            all_alike: Whether it is for arrays of one signature, which is looked up in .1 µs.
+        """
         find = self._one.get
+        found: Import | None = None
         self._wary = self._wary or _is_unusual()
 
         def imported(view: HostArray) -> object:
-            call = find((view.dtype, view.shape))
+            nonlocal found
+            call = found
+            if call is None:
+                call = find((view.dtype, view.shape))
+                if all_alike:
+                    found = call
             if call is not None and not (self._wary and _is_unusual()):
                 try:
                     made = call(view.copy() if copies else view)
@@ -103,14 +115,14 @@ class SmallArrays:
         """How many signatures are compiled, and how many are counted; both are bounded."""
         return len(self._one) + len(self._many), len(self._seen)
 
-    def importer(self, otherwise: Import) -> Import:
+    def importer(self, otherwise: Import, *, all_alike: bool = False) -> Import:
         """Return the import of arrays that nobody writes into: by ``otherwise``, until compiled."""
 
         def uncompiled(view: HostArray) -> object:
             call = self._promoted(view)
             return otherwise(view) if call is None or _is_unusual() else call(view)
 
-        return self._compiled(uncompiled, copies=False)
+        return self._compiled(uncompiled, copies=False, all_alike=all_alike)
 
     def _promoted(self, view: HostArray) -> Import | None:
         if view.nbytes >= SMALL:
