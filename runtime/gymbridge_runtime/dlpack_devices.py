@@ -77,6 +77,8 @@ class DlpackDevices(NamedTuple):
     def found(self, device: object, probe: Callable[[], object]) -> object:
         """Return the library's own object for what a user gave for a device.
 
+        Where arrays do not say what that is, it is what the library took.
+
         Args:
             device: Text, or whatever else the library takes.
             probe: Makes an array that can be sent there.
@@ -88,6 +90,8 @@ class DlpackDevices(NamedTuple):
             parse = cast("Callable[[object], object]", dotted(self.parse, self.module))
             return self._asked(parse, device)
         place = self.of(self._asked(lambda to: self.moved(probe(), to), device))
+        if place is None:
+            return device
         # TensorFlow takes devices that are not there, and stays where it is
         if isinstance(device, str) and _plain(device) not in _plain(self.text(place)):
             raise ValueError(

@@ -357,3 +357,17 @@ def test_a_library_that_stays_where_it_is_is_found_out(devices: types.ModuleType
     with pytest.raises(ValueError, match="Fake leaves arrays that should go to 'gone:0' on 'host:"):
         Converter(backend, device="gone:0")
     assert Converter(backend, device="/HOST:0").device == Place("host:0")
+
+
+@pytest.mark.usefixtures("devices")
+def test_a_library_whose_arrays_do_not_say_where_they_are_is_believed() -> None:
+    backend = described(device_read="nowhere", device_move="to")
+    for device in ("far:1", Place("far:1")):
+        for value in (np.ones(2), Placed(np.ones(2))):
+            array = Converter(backend, device=device)(value)
+            assert isinstance(array, Placed)
+            assert array.place == Place("far:1")
+        assert backend.device_text(backend.parse_device(device)) == "far:1"
+        assert backend.leaves_host(device)
+    with pytest.raises(ValueError, match="Fake has no device 'no:7': there is no no:7"):
+        Converter(backend, device="no:7")
