@@ -67,12 +67,8 @@ class Exporter:
     ) -> CapsuleType:
         if max_version is not None and self._newest is not None:
             max_version = min(max_version, self._newest)
-        asked = {
-            "stream": stream,
-            "max_version": max_version,
-            "dl_device": dl_device,
-            "copy": copy,
-        }
+        # a ``stream`` is passed on to nobody: NumPy, which asks this, has none
+        asked = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
         given = {name: value for name, value in asked.items() if value is not None}
         for name in ("copy", "dl_device"):  # to drop these would be to disobey
             if name in given and name not in self._keywords:
@@ -91,7 +87,7 @@ def _keywords_of(kind: type[Producer]) -> frozenset[str]:
     except ValueError:  # an extension without a signature: none is what all producers take
         return frozenset()
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values()):
-        return frozenset({"stream", "max_version", "dl_device", "copy"})
+        return frozenset({"max_version", "dl_device", "copy"})
     return frozenset(parameters)
 
 
