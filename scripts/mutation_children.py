@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import resource
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 TREE = Path(os.environ.setdefault("MUTATED_TREE", str(Path(__file__).resolve().parent.parent)))
 """Where mutmut runs: a process may import this from a copy that a test made."""
 REACHED = TREE / "reached"
+SECONDS = 60
 STATISTICS = TREE / "mutants" / "mutmut-stats.json"
 
 
@@ -62,5 +64,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.sort(key=lambda item: seconds.get(item.nodeid, 0))
 
 
-if __name__ == "sitecustomize" and os.environ.get("MUTANT_UNDER_TEST") == "stats":
-    watch()
+if __name__ == "sitecustomize" and (mutant := os.environ.get("MUTANT_UNDER_TEST")):
+    if mutant == "stats":
+        watch()
+    else:
+        # a mutant may go on for ever, and tests are patient with what they start
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))

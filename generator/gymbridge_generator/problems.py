@@ -94,7 +94,7 @@ def _description(model: type[BaseModel], path: KeyPath) -> str:
 
 
 def _instead(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name, known)
     return f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(known)}"
 
 

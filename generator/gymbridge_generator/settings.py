@@ -75,7 +75,7 @@ def settings(folder: Path) -> Settings:
 
 def _wrong(key: str, value: object) -> str:
     if key not in _KEYS:
-        near = get_close_matches(key, _KEYS, n=1)
+        near = get_close_matches(key, _KEYS)
         hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(_KEYS)}"
         return f"unknown key; {hint}"
     good = bool(_names(value)) if key == "backends" else _is_path(value)

@@ -171,7 +171,8 @@ def test_list_shows_the_shipped_wrappers_without_settings(tmp_path: Path) -> Non
 
 def test_schema(tmp_path: Path) -> None:
     printed = gymbridge("schema", cwd=tmp_path).stdout
-    assert gymbridge("schema", "--out", "s.json", cwd=tmp_path).stdout == ""
+    written = gymbridge("schema", "--out", "s.json", cwd=tmp_path)
+    assert (written.returncode, written.stdout) == (0, "")
     assert (tmp_path / "s.json").read_text(encoding="utf-8") == printed
     backend = json.loads(printed)["$defs"]["Backend"]
     assert backend["required"] == ["name", "title", "module", "array"]

@@ -109,8 +109,10 @@ def test_they_need_a_name_of_the_package(mine: Path, folder: str) -> None:
     edit(mine / "my.toml", NAMED, "\n")
     done = gymbridge("generate", "--out", folder, cwd=mine)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"tests import the package, and {folder} is no name of one" in done.stderr
-    assert 'add `name = "mine.bridges"` to [package]' in done.stderr
+    assert done.stderr == (
+        f"gymbridge: tests import the package, and {folder} is no name of one; in a spec of yours, "
+        'add `name = "mine.bridges"` to [package], or choose another folder\n'
+    )
 
 
 def test_pytest_runs_them(mine: Path) -> None:

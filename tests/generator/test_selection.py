@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from importlib.metadata import EntryPoint, EntryPoints
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import pytest
 from gymbridge_generator import resources
 from gymbridge_generator.errors import SpecError
 from gymbridge_generator.load import parse
+from gymbridge_generator.plan import plan
+from gymbridge_generator.render import render
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +62,13 @@ def test_selection(own_spec: str, matrix: str, expected: list[str]) -> None:
 def test_forms(own_spec: str, forms: list[str]) -> None:
     selection = parse(f"{own_spec}[matrix]\nforms = {forms}\n", "my.toml")
     assert list(selection.spec.matrix.forms) == forms
+
+
+def test_a_package_without_wrappers_of_its_own_says_where_they_are(own_spec: str) -> None:
+    text = own_spec + '[matrix]\nforms = ["vector", "parallel"]\n'
+    files = render(plan(parse(text, "my.toml")), resources.templates(), "my.toml")
+    said = "Typed wrappers between array libraries, in `vector` and `parallel`."
+    assert ast.get_docstring(ast.parse(files["__init__.py"])) == said
 
 
 BASE = """\

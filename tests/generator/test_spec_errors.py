@@ -287,6 +287,17 @@ def test_errors_of_a_backend(old: str, new: str, message: str) -> None:
     assert errors(changed(old, new)) == [message]
 
 
+def test_functions_of_a_library_are_in_its_module() -> None:
+    keys = ("device_copy", "device_parse", "device_within", "importer", "reinterpret", "start")
+    lines = [f'dlpack.{key} = "other.{key}"' for key in keys]
+    text = changed('distribution = "mine"', "\n".join(lines))
+    assert errors(text) == [
+        f"my.toml:{line}: backend[0].dlpack.{key}: 'other.{key}' is not in 'mine'; begin with the "
+        "module"
+        for line, key in enumerate(keys, start=9)
+    ]
+
+
 KNOWN = "(known: cupy, dpnp, jax, mine, mlx, numpy, paddle, pyarrow, tensorflow, torch, warp)"
 
 
