@@ -7,6 +7,7 @@ import doctest
 import inspect
 import math
 import pickle
+from collections import OrderedDict
 from functools import partial
 from importlib import import_module
 from itertools import permutations
@@ -27,7 +28,7 @@ from gymbridge.array_conversion import (
     module_name_to_namespace,
     module_namespace,
 )
-from tests.environments.worlds import Countdown, Echo
+from tests.environments.worlds import Countdown, Echo, EchoVector, Told
 from tests.support import require, run_python
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ def _agree(got: object, wanted: object, name: str) -> None:
         assert got.keys() == wanted.keys()
         for key in wanted:
             _agree(got[key], wanted[key], name)
+    elif isinstance(wanted, tuple):
+        assert isinstance(got, tuple)
+        for one, other in zip(got, wanted, strict=True):
+            _agree(one, other, name)
     elif isinstance(wanted, np.ndarray) and wanted.dtype.kind in "biuf":
         assert _is(got, name), f"{got!r} is no array of {name}"
         values = _values(got)
@@ -113,15 +118,50 @@ def test_every_library_can_be_used_from_every_other_in_vectors(source: str, targ
     wrap = gymbridge.vector.ArrayConversion
     bare = countdowns()
     agent = wrap(_from(source, countdowns(), wrap), source, target)
-    _agree(agent.reset(seed=[0, 1])[0], bare.reset(seed=[0, 1])[0], target)
+    steps: list[tuple[Value, Value]] = [(agent.reset(seed=[0, 1]), bare.reset(seed=[0, 1]))]
     for _ in range(2):
         actions = np.zeros(2, np.int64)
-        got, wanted = agent.step(array_conversion(actions, target)), bare.step(actions)
-        for one, other in zip(got[:4], wanted[:4], strict=True):
+        steps.append((agent.step(array_conversion(actions, target)), bare.step(actions)))
+    for (*got, got_infos), (*wanted, infos) in steps:
+        for one, other in zip(got, wanted, strict=True):
             _agree(one, other, target)
-        for key in ("left", "_left", "final_obs", "_final_obs", "text", "below"):
-            if key in wanted[4]:
-                _agree(got[4][key], wanted[4][key], target)
+        for key in {"left", "_left", "final_obs", "_final_obs", "text", "below"} & infos.keys():
+            _agree(got_infos[key], infos[key], target)
+
+
+@pytest.mark.parametrize("target", LIBRARIES)
+def test_whatever_an_environment_tells_is_as_gymnasium_promises(target: str) -> None:
+    _module(target)
+    obs, info = np.zeros(2, np.float32), {"array": np.ones(2), "text": "text"}
+    steps = [
+        (obs, np.float32(0.5), np.bool_(False), np.array(True), info),
+        (obs, np.array([2]), 1, 0, OrderedDict[str, object]()),
+    ]
+    agent: Value = ArrayConversion(Told(*steps, first=(obs, info)), "numpy", target)
+    _agree(agent.reset(), (obs, info), target)
+    action = array_conversion(np.array(1), target)
+    for numbers, infos in (((0.5, False, True), info), ((2.0, True, False), {})):
+        got_obs, *got, got_info = agent.step(action)
+        _agree(got_obs, obs, target)
+        assert [(type(one), one) for one in got] == [(type(one), one) for one in numbers]
+        _agree(got_info, infos, target)
+        assert (type(got_info) is OrderedDict) == (not infos), "an empty info keeps its type"
+
+
+@pytest.mark.parametrize("target", LIBRARIES)
+def test_options_reach_environments_as_their_own_arrays(target: str) -> None:
+    _module(target)
+    box = spaces.Box(-1, 1, (2,))
+    wraps: list[tuple[Value, Value]] = [
+        (ArrayConversion, Echo(box)),
+        (gymbridge.vector.ArrayConversion, EchoVector(box)),
+    ]
+    for wrap, env in wraps:
+        agent = wrap(env, "numpy", target)
+        agent.reset(options={"start": array_conversion(np.ones(2), target), "n": 1})
+        assert env.options["n"] == 1
+        assert type(env.options["start"]) is np.ndarray
+        np.testing.assert_array_equal(env.options["start"], np.ones(2))
 
 
 # -- Gymnasium's layout ---------------------------------------------------------------------------
@@ -275,13 +315,14 @@ def test_arrays_of_other_libraries_inside_a_tree_are_converted_too() -> None:
             np.testing.assert_array_equal(_values(got[name]), np.arange(3.0))
 
 
-def test_memory_is_shared_where_both_libraries_can() -> None:
+@pytest.mark.parametrize("device", [None, "CPU_DEVICE"])
+def test_memory_is_shared_where_both_libraries_can(device: str | None) -> None:
     strict = _module("array_api_strict")
     memory = np.zeros(3)
-    shared = array_conversion(memory, strict)
+    shared = array_conversion(memory, strict, device)
     memory[0] = 7
     assert float(shared[0]) == 7
-    apart = array_conversion(memory, strict, copy=True)
+    apart = array_conversion(memory, strict, device, copy=True)
     memory[0] = 8
     assert float(apart[0]) == 7
     assert np.shares_memory(array_conversion(shared, np, copy=False), memory)
@@ -367,6 +408,19 @@ def test_actions_go_to_the_device_of_the_environment() -> None:
     action = strict.zeros(2, dtype=strict.float32, device=strict.Device("device1"))
     ArrayConversion(env, strict, strict, "device2", "device1").step(action)
     assert env.received.device == strict.Device("device2")
+
+
+def test_vectors_are_told_where_and_how_like_a_single_environment() -> None:
+    strict = _module("array_api_strict")
+    env = EchoVector(spaces.Box(-1, 1, (2,)))
+    wrap: Value = gymbridge.vector.ArrayConversion
+    agent = wrap(env, strict, strict, "device2", "device1", float_dtype="float64")
+    obs, _ = agent.reset()
+    assert (obs.device, obs.dtype) == (strict.Device("device1"), strict.float64)
+    agent.step(agent.sample_action())
+    assert env.received.device == strict.Device("device2")
+    with pytest.raises(gymbridge.CopyRequiredError, match=r"^obs: "):
+        wrap(env, np, strict, copy=False, float_dtype="float64").reset()
 
 
 @pytest.mark.parametrize("target", KNOWN)

@@ -50,10 +50,11 @@ def test_the_wrapper_to_take_is_named(taken: str, given: str) -> None:
         require("pettingzoo")
     wrap: Callable[[object], object] = import_module(PACKAGES[taken]).NumpyToTorch
     env = MAKERS[given]()
-    with pytest.raises(TypeError, match=f"takes {taken} environments, and .* is {given}") as caught:
+    with pytest.raises(TypeError, match=f"^this NumpyToTorch takes {taken} environm") as caught:
         wrap(env)
     env.close()
-    said = str(caught.value).partition("; take ")[2]
+    mistake, _, said = str(caught.value).partition("; take ")
+    assert mistake.endswith(f", and {type(env).__name__} is {given}")
     expected = {
         **{form: f"from {package} import NumpyToTorch`" for form, package in PACKAGES.items()},
         "turn-based": "pettingzoo.utils.aec_to_parallel(env)`, whose agents all act at once",
@@ -69,6 +70,14 @@ def test_a_turn_based_environment_works_once_its_agents_act_at_once() -> None:
     env.reset(seed=0)
     observed = env.step(env.sample_action())[0]
     assert all(isinstance(seen, torch.Tensor) for seen in observed.values())
+
+
+@pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
+def test_what_has_no_form_is_refused_by_gymnasium_itself(package: str) -> None:
+    require("torch")
+    wrap: Callable[[object], object] = import_module(package).NumpyToTorch
+    with pytest.raises(TypeError, match=r"^Expected env to be a `gymnasium\."):
+        wrap("CartPole-v1")
 
 
 def test_array_conversion_says_it_of_itself() -> None:

@@ -170,8 +170,8 @@ def test_every_agent_has_an_action_space_of_its_own(pair: Pair) -> None:
 
 def test_what_is_no_dictionary_is_for_the_environment_to_judge(pair: Pair) -> None:
     env = EchoParallel(spaces.Discrete(2))
-    parallel_bridge(pair, env).step([pair.target.make(np.array(1, np.int32)), None])
-    same(env.received, [np.array(1, np.int32), None])
+    parallel_bridge(pair, env).step([pair.target.make(np.array(1, np.int32)), 3, None])
+    same(env.received, [np.array(1, np.int32), np.array(3), None])
 
 
 def test_an_error_names_the_agent() -> None:
@@ -197,6 +197,45 @@ def test_an_action_that_cannot_be_converted_names_the_agent() -> None:
     agent = parallel_bridge(TORCH, EchoParallel(spaces.Dict(a=spaces.Box(-1, 1, (2,)))))
     with pytest.raises(ConversionError, match=r"^action\['two'\]\['a'\]: PyTorch holds no values"):
         agent.step({"two": {"a": torch.zeros(2, device="meta")}})
+    with pytest.raises(ConversionError, match=r"^action\[0\]: PyTorch holds no values"):
+        agent.step([torch.zeros(2, device="meta")])
+
+
+class Counts(EchoParallel):
+    """Every agent of it observes one number."""
+
+    def __init__(self, space: spaces.Space[Value], number: int) -> None:
+        super().__init__(spaces.Discrete(2))
+        self.space = space
+        self.number = number
+
+    @override
+    def observation_space(self, agent: str) -> spaces.Space[Value]:
+        return self.space
+
+    def reset(self, **_given: object) -> Value:
+        return {agent: np.array([self.number]) for agent in self.agents}, {}
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["agents known", "agents unknown"])
+def test_an_integer_that_no_space_rules_out_is_looked_at(known: bool) -> None:
+    pair = Pair("numpy", "jax")
+    pair.require()
+    env = Counts(spaces.Box(0, 2**62, (1,), np.int64), 2**40)
+    if not known:  # before they come, an environment need not know its agents
+        del env.possible_agents
+    with pytest.raises(ConversionError, match=r"^obs\['one'\]: JAX cannot hold the int64"):
+        parallel_bridge(pair, env).reset()
+
+
+def test_integers_that_the_spaces_of_all_agents_bound_are_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair = Pair("numpy", "jax")
+    pair.require()
+    agent = parallel_bridge(pair, Counts(spaces.MultiDiscrete([9]), 7))
+    monkeypatch.setattr("gymbridge_runtime.arrays.first_misfit", pytest.fail)
+    counterpart(agent.reset()[0], {"one": np.array([7]), "two": np.array([7])}, pair.target)
 
 
 def test_rewards_of_several_objectives_are_arrays(pair: Pair) -> None:
@@ -215,16 +254,32 @@ def test_rewards_of_several_objectives_are_arrays(pair: Pair) -> None:
     counterpart(dict(rewards), dict.fromkeys(rewards, np.ones(3, np.float32)), pair.target)
 
 
-def test_what_should_be_a_dictionary_and_is_none_arrives_as_it_is(pair: Pair) -> None:
-    class Absent(ParallelWorld):
-        @override
-        def step(self, actions: Value) -> Value:
-            obs, _, *rest = super().step(actions)
-            return obs, None, *rest
+class Rewards(ParallelWorld):
+    """Returns no dictionary of rewards."""
 
-    agent = parallel_bridge(pair, Absent())
+    def __init__(self, rewards: object) -> None:
+        super().__init__()
+        self.rewards = rewards
+
+    @override
+    def step(self, actions: Value) -> Value:
+        obs, _, *rest = super().step(actions)
+        return obs, self.rewards, *rest
+
+
+def test_what_should_be_a_dictionary_and_is_none_arrives_as_it_is(pair: Pair) -> None:
+    agent = parallel_bridge(pair, Rewards(None))
     agent.reset()
     assert agent.step(agent.sample_action())[1] is None
+
+
+def test_an_error_about_what_should_be_a_dictionary_names_it() -> None:
+    pair = Pair("numpy", "jax")
+    pair.require()
+    agent = parallel_bridge(pair, Rewards(np.full(2, 2**40)))
+    agent.reset()
+    with pytest.raises(ConversionError, match=r"^reward: JAX cannot hold the int64"):
+        agent.step(agent.sample_action())
 
 
 # -- being an environment -------------------------------------------------------------------------
@@ -307,3 +362,5 @@ def test_arrays_go_to_the_device_that_is_asked_for() -> None:
     ).device == torch.device("cpu")
     with pytest.raises(ConversionError, match=r"device 'meta' has no memory to hold values"):
         parallel_bridge(TORCH, ParallelWorld(), device="meta")
+    with pytest.raises(ConversionError, match=r"device 'meta' has no memory to hold values"):
+        parallel_bridge(Pair("torch", "jax"), ParallelWorld(), env_device="meta")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
 from functools import partial
+from typing import TYPE_CHECKING
 
 import gymnasium as gym
 import numpy as np
@@ -20,6 +23,9 @@ from tests.libraries.ml_dtypes import ml_dtypes
 from tests.libraries.torch import torch
 from tests.runtime.replay import Replay
 from tests.support import LIBRARIES, PAIRS, Array, Pair, identical, run_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 INTO_JAX = [pair for pair in PAIRS if pair.target.name == "jax"]
 OUT_OF_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
@@ -203,6 +209,19 @@ class TestBoundsOfSpaces:
         assert isinstance(obs, jax.Array)
         assert obs.dtype == np.int32
         assert obs.tolist() == [0, 1, 2]
+
+    @pytest.mark.parametrize(
+        "travel",
+        [lambda one: pickle.loads(pickle.dumps(one)), deepcopy],
+        ids=["pickle", "copy"],
+    )
+    def test_spare_it_a_copy_of_the_converter_too(
+        self, monkeypatch: pytest.MonkeyPatch, travel: Callable[[Converter], Converter]
+    ) -> None:
+        again = travel(Converter(JAX, bounded=True))
+        monkeypatch.setattr("gymbridge_runtime.arrays.first_misfit", pytest.fail)
+        result: Array = again({"a": np.arange(3)})
+        assert result["a"].tolist() == [0, 1, 2]
 
     def test_that_prove_nothing_do_not_hide_a_loss(self) -> None:
         space = spaces.Box(0, 2**62, (1,), np.int64)
