@@ -222,6 +222,41 @@ def test_an_action_that_is_shared_is_found() -> None:
         run(careless(passes_actions_on))
 
 
+# -- what pytest is told ---------------------------------------------------------------------------
+
+
+class Asked:
+    """What pytest asks a suite with, as far as it is used: it keeps what a test is run with."""
+
+    def __init__(self, *fixturenames: str) -> None:
+        self.fixturenames = fixturenames
+        self.names: Value = None
+        self.cases: list[Value] = []
+        self.ids: list[str] = []
+
+    def parametrize(self, names: Value, cases: Value, *, ids: Value) -> None:
+        self.names, self.cases = names, list(cases)
+        self.ids = [ids(case) for case in cases] if callable(ids) else ids
+
+
+@pytest.mark.parametrize("forms", [None, ["vector"], ["single", "parallel"]])
+def test_tests_are_run_for_the_pairs_and_forms_that_a_suite_has(forms: list[str] | None) -> None:
+    suite: Value = type("Told", (Suite,), {"pairs": [pair("numpy", "torch")], "forms": forms})()
+    both, one, none = Asked("pair", "form"), Asked("pair"), Asked("tmp_path")
+    for asked in (both, one, none):
+        suite.pytest_generate_tests(asked)
+    found = forms or ["single", "vector", "parallel"]
+    assert both.names == ("pair", "form")
+    assert both.cases == [(pair("numpy", "torch"), form) for form in found]
+    assert both.ids == [f"numpy_to_torch-{form}" for form in found]
+    assert (one.names, one.cases, one.ids) == (
+        "pair",
+        [pair("numpy", "torch")],
+        ["numpy_to_torch"],
+    )
+    assert none.names is None
+
+
 # -- libraries that are not there, or lack something --------------------------------------------
 
 

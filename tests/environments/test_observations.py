@@ -366,8 +366,9 @@ def test_a_reward_with_a_history_and_a_bfloat16_one_are_floats() -> None:
         [1.0, 2.0],
         {"red": 1.0, "blue": np.array([2.0, 3.0])},
         (np.float32(1), 2.0),
+        np.array([1 + 2j], np.complex64),
     ],
-    ids=["array", "matrix", "list", "dict", "tuple"],
+    ids=["array", "matrix", "list", "dict", "tuple", "complex"],
 )
 def test_rewards_of_several_objectives_or_agents_are_trees(pair: Pair, reward: Value) -> None:
     got = _step(pair, STILL, reward, False, False, {})[1]

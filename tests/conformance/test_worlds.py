@@ -1,0 +1,163 @@
+"""The environments that wrappers are tested with hold what they are said to hold."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from gymbridge_runtime.testing.making import echo, world
+from gymbridge_runtime.testing.worlds import EPISODE, MOVE
+from gymnasium import spaces
+
+from tests.environments.bridges import counterpart
+from tests.support import LIBRARIES, require
+
+if TYPE_CHECKING:
+    from tests.environments.bridges import Value
+
+FORMS = ["single", "vector", "parallel"]
+PUSH = np.array([0.5, -0.25], np.float32)
+
+
+def named(library: str) -> str:
+    return f"gymbridge_runtime.backends.{library}:{library.upper()}"
+
+
+def pushes(env: Value, form: str) -> Value:
+    """Return the action that moves everybody in the same way."""
+    if form == "parallel":
+        return dict.fromkeys(env.agents, PUSH)
+    return np.stack([PUSH, PUSH]) if form == "vector" else PUSH
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_worlds_observe_the_same_in_every_library(name: str, form: str) -> None:
+    require(name)
+    bare: Value = world(named("numpy"), form)
+    env: Value = world(named(name), form)
+    assert env.reset(seed=3)[0].keys() == bare.reset(seed=3)[0].keys()
+    for _ in range(2):
+        action = pushes(bare, form)
+        counterpart(env.step(action)[0], bare.step(action)[0], LIBRARIES[name])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_worlds_go_where_they_are_told_to_from_where_the_seed_puts_them(form: str) -> None:
+    env: Value = world(named("numpy"), form)
+
+    def poses(obs: Value) -> Value:
+        return obs["left"]["pose"] if form == "parallel" else obs["pose"]
+
+    starts = [poses(env.reset(seed=seed)[0]).tolist() for seed in (1, 1, 2)]
+    assert starts[0] == starts[1] != starts[2]
+    np.testing.assert_array_equal(
+        poses(env.step(pushes(env, form))[0]), np.float32(starts[2]) + PUSH
+    )
+
+
+def test_an_episode_of_one_counts_down_and_tells_all_kinds_of_things() -> None:
+    env: Value = world(named("numpy"), "single")
+    steps = [(env.reset(seed=0)[0], None, False, False, env.reset(seed=0)[1])]
+    while not steps[-1][2]:
+        steps.append(env.step(PUSH))
+    assert [step[1] for step in steps] == [None, 4.0, 3.0, 2.0, 1.0, 0.0]
+    assert not any(step[3] for step in steps)
+    for left, (obs, *_, info) in zip(range(EPISODE, -1, -1), steps, strict=True):
+        assert env.observation_space.contains(obs)
+        assert obs["left"].tolist() == [left]
+        counts = (info["left"], info["mean"], info["odd"], info["text"])
+        assert counts == (left, left / 2, left % 2 == 1, f"{left} left")
+        assert [type(count) for count in counts] == [int, float, bool, str]
+        assert info["nothing"] is None
+        assert (info["array"].dtype, info["array"].shape) == (np.float32, (2, 3))
+        assert (info["array"] == left).all()
+        assert info["below"][0]["mask"].tolist() == [True, False]
+        assert info["below"][1] == "text"
+
+
+def test_an_episode_of_two_starts_anew_within_a_step() -> None:
+    env: Value = world(named("numpy"), "vector")
+    obs, infos = env.reset(seed=0)
+    assert infos == {}
+    assert obs["left"].tolist() == [[EPISODE], [EPISODE - 2]]
+    seen = [env.step(pushes(env, "vector")) for _ in range(EPISODE)]
+    assert [step[2].tolist() for step in seen] == [
+        [False, False],
+        [False, False],
+        [False, True],
+        [False, False],
+        [True, False],
+    ]
+    for obs, rewards, over, truncated, infos in seen:
+        assert env.observation_space.contains(obs)
+        np.testing.assert_array_equal(rewards, obs["pose"][:, 0])
+        assert truncated.tolist() == [False, False]
+        assert infos["_left"].tolist() == [True, True]
+        assert ("final_obs" in infos) == bool(over.any())
+        for place in np.flatnonzero(over):
+            assert infos["left"][place] == 0
+            assert obs["left"][place].tolist() == [EPISODE]
+            assert infos["_final_obs"].tolist() == over.tolist()
+            final = infos["final_obs"][place]
+            assert final["left"].tolist() == [0]
+            np.testing.assert_array_equal(final["pose"], obs["pose"][place])
+            assert infos["final_obs"][1 - place] is None
+
+
+def test_an_episode_of_several_has_one_that_comes_late_and_one_that_leaves_early() -> None:
+    env: Value = world(named("numpy"), "parallel")
+    obs, infos = env.reset(seed=0)
+    lives = [[*obs]]
+    for left in range(EPISODE - 1, -1, -1):
+        living = [*env.agents]
+        obs, rewards, over, truncated, infos = env.step(pushes(env, "parallel"))
+        lives.append([*obs])
+        assert rewards == dict.fromkeys(living, float(left))
+        assert over == {one: left == 0 or (one, left) == ("left", EPISODE - 3) for one in living}
+        assert truncated == dict.fromkeys(living, False)
+        for one in living:
+            assert env.observation_space(one).contains(obs[one])
+            assert obs[one]["left"].tolist() == [left]
+            assert infos[one] == {"text": one, "left": left, "odd": (EPISODE - left) % 2 == 1}
+    assert lives == [
+        *([["left", "right"]] * 3),
+        ["left", "right", "late"],
+        *([["right", "late"]] * 2),
+    ]
+    assert env.agents == []
+    assert env.state().shape == (3, 2)
+    assert env.action_space("late").dtype == np.float64
+    assert env.action_space("left") == env.action_space("right") == MOVE
+
+
+def test_agents_of_a_world_are_sampled_apart() -> None:
+    env: Value = world(named("numpy"), "parallel")
+    moves = [env.action_space(agent) for agent in ("left", "right")]
+    for move in moves:
+        move.seed(3)
+    one, other = [move.sample().tolist() for move in moves]
+    assert one == other, "a space that they had in common would have gone on"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_echo_keeps_what_it_was_given(form: str) -> None:
+    env: Value = echo(spaces.Discrete(3), form)
+    assert env.received is None
+    action = object()
+    obs, rewards, terminations, truncations, infos = env.step(action)
+    assert env.received is action
+    assert infos == {}
+    if form == "parallel":
+        assert [*obs] == [*rewards] == [*terminations] == [*truncations] == ["one", "two"]
+        assert all(env.observation_space(one).contains(obs[one]) for one in obs)
+        assert set(rewards.values()) == {1.0}
+        assert not any({**terminations, **truncations}.values())
+    else:
+        assert env.observation_space.contains(obs)
+        count = math.prod(np.shape(rewards))
+        assert np.ravel(rewards).tolist() == [1.0] * count
+        assert not np.any([terminations, truncations])
+        assert np.shape(terminations) == np.shape(truncations) == np.shape(rewards)
