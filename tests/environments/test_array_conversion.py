@@ -7,10 +7,12 @@ import doctest
 import inspect
 import math
 import pickle
+import sys
 from collections import OrderedDict
 from functools import partial
 from importlib import import_module
 from itertools import permutations
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -251,6 +253,8 @@ def test_known_libraries_keep_their_promises() -> None:
     tensor = array_conversion(frozen, import_module("torch"))
     tensor += 1
     assert not np.asarray(frozen).any()
+    with pytest.raises(gymbridge.ConversionError, match="JAX cannot hold the int64 value"):
+        array_conversion(np.array(2**40), "jax.numpy")
 
 
 def test_discrete_actions_are_numbers_for_numpy_environments() -> None:
@@ -345,6 +349,77 @@ def test_libraries_that_cannot_share_refuse_to_do_without_copies(name: str) -> N
         array_conversion(array_conversion(np.zeros(3), name), np, copy=False)
 
 
+@pytest.mark.parametrize("name", ["GCXS", "DOK"])
+def test_arrays_of_every_type_of_a_library_are_converted(name: str) -> None:
+    array = array_conversion(np.eye(3), "sparse").asformat(name.lower())
+    assert type(array).__name__ == name
+    got = array_conversion({"x": array}, np)["x"]
+    assert type(got) is np.ndarray
+    np.testing.assert_array_equal(got, np.eye(3))
+
+
+class Sheet:
+    """An array of a library of which only the standard is known, and which shows its memory."""
+
+    def __init__(self, memory: Value) -> None:
+        self.memory = memory
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> object:
+        return sys.modules[type(self).__module__]
+
+    def __array__(self, *_: object, **__: object) -> Value:
+        return self.memory
+
+
+class ExportedSheet(Sheet):
+    """The same, of a library that speaks DLPack."""
+
+    def __dlpack__(self, **keywords: Value) -> object:
+        return self.memory.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+@pytest.fixture(params=[Sheet, ExportedSheet])
+def sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Sheet]:
+    """The array of a library that copies what it makes arrays of, unless it imports it."""
+    kind: type[Sheet] = request.param
+    module = ModuleType(f"library_of_{kind.__name__.lower()}s")
+    module.__dict__.update(
+        float64="float64",
+        zeros=lambda shape: kind(np.zeros(shape)),
+        asarray=lambda values, **_: kind(np.array(values)),
+        from_dlpack=kind,
+    )
+    monkeypatch.setattr(kind, "__module__", module.__name__)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return kind
+
+
+def test_memory_is_imported_by_libraries_that_export_it(sheet: type[Sheet]) -> None:
+    memory = np.zeros(3)
+    if sheet is ExportedSheet:
+        shared = array_conversion(memory, sheet.__module__, copy=False)
+        assert type(shared) is sheet
+        assert np.shares_memory(shared.memory, memory)
+    else:
+        with pytest.raises(gymbridge.CopyRequiredError, match="copies whatever it imports"):
+            array_conversion(memory, sheet.__module__, copy=False)
+    apart = array_conversion(memory, sheet.__module__, copy=True)
+    assert type(apart) is sheet
+    assert not np.shares_memory(apart.memory, memory)
+
+
+def test_memory_that_was_not_made_for_it_is_copied_where_a_copy_is_asked_for(
+    sheet: type[Sheet],
+) -> None:
+    source = array_conversion(np.zeros(3), sheet.__module__)
+    got = array_conversion(source, np, copy=True)
+    got[:] = 7
+    assert source.memory.tolist() == [0, 0, 0]
+
+
 def test_a_dtype_that_a_library_has_not_is_an_error() -> None:
     require("array_api_strict")
     with pytest.raises(
@@ -421,6 +496,21 @@ def test_vectors_are_told_where_and_how_like_a_single_environment() -> None:
     assert env.received.device == strict.Device("device2")
     with pytest.raises(gymbridge.CopyRequiredError, match=r"^obs: "):
         wrap(env, np, strict, copy=False, float_dtype="float64").reset()
+
+
+def test_a_librarys_own_arrays_go_to_the_device_that_is_asked_for() -> None:
+    strict = _module("array_api_strict")
+    first, here = strict.Device("device1"), strict.arange(3)
+    there = array_conversion(here, strict, first)
+    again = array_conversion(there, strict, first, copy=True)
+    for array in (there, array_conversion(here, strict, first, copy=True), again):
+        assert array.device == first
+        assert [int(number) for number in array] == [0, 1, 2]
+    assert array_conversion(there, strict, first) is there
+    assert array_conversion(there, strict) is there
+    assert again is not there
+    with pytest.raises(gymbridge.CopyRequiredError, match="would have to be copied to"):
+        array_conversion(here, strict, first, copy=False)
 
 
 @pytest.mark.parametrize("target", KNOWN)
