@@ -235,7 +235,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
 
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
         """Copy ``view`` into fresh memory that `from_host` takes."""
-        return np.array(view, dtype=dtype, order="C", copy=True, subok=False)
+        return np.array(view, dtype, order="C")
 
     def dtype(self, name: object) -> AnyDType:
         """Return the NumPy dtype of a dtype of this library, or of the name of one."""

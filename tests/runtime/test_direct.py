@@ -322,6 +322,12 @@ def test_direct_imports_stand_beside_what_is_imported_together(libraries: Librar
     assert result["b"].memory.tolist() == numbers().tolist()
 
 
+def test_what_is_imported_together_goes_to_the_device_too(libraries: Libraries) -> None:
+    libraries.blue.batches = True
+    result: Array = Converter(libraries.blue, device=2)({"b": numbers(), "c": numbers()})
+    assert [array.index for array in result.values()] == [2, 2]
+
+
 def test_a_library_of_the_host_says_that_it_imports_from_there_only() -> None:
     numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
     assert numpy.export(numbers()) is None

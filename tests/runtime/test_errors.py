@@ -312,8 +312,10 @@ def test_what_mlx_cannot_compute_is_quoted(
     convert = Converter(load("gymbridge_runtime.backends.numpy:NUMPY"), copy=options.get("copy"))
     with pytest.raises(ConversionError) as caught:
         convert({"obs": [array]})
-    assert str(caught.value).startswith(
-        "value['obs'][0]: MLX could not show the array in host memory: [malloc] no memory left ("
+    assert str(caught.value) == (
+        "value['obs'][0]: MLX could not show the array in host memory: [malloc] no memory left "
+        "(mlx.core.array of float32, shape (1,)); see the cause above, or turn it into an ordinary "
+        "array first"
     )
     assert isinstance(caught.value.__cause__, RuntimeError)
 
@@ -348,9 +350,12 @@ class TestWhatIsNotInstalled:
             load("nowhere.backends:NOWHERE")
 
     def test_is_named_when_a_module_of_the_package_is_missing(self) -> None:
-        match = "needs the module 'gymbridge_runtime.backends.nowhere', which is not installed"
-        with pytest.raises(BackendNotInstalledError, match=match):
-            load("gymbridge_runtime.backends.nowhere:NOWHERE")
+        with pytest.raises(BackendNotInstalledError) as caught:
+            load("gymbridge_runtime.nowhere:NOWHERE")
+        assert str(caught.value) == (
+            "gymbridge_runtime.nowhere:NOWHERE needs the module 'gymbridge_runtime.nowhere', which "
+            "is not installed; run: pip install gymbridge_runtime.nowhere"
+        )
 
     def test_is_no_backend(self) -> None:
         with pytest.raises(TypeError, match="is None and no gymbridge backend; correct the ref"):

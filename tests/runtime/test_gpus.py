@@ -58,6 +58,20 @@ class TestCupy:
         assert result["a"].tolist() == numbers().tolist()
         assert result["a"].flags.writeable
         assert asked == [("asnumpy", 1)]
+        with pytest.raises(CopyRequiredError, match="had to be copied to be seen from the host"):
+            Converter(NUMPY, copy=False)({"a": source})
+
+    @pytest.mark.usefixtures("asked")
+    def test_arrays_that_came_to_the_host_are_not_copied_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> Host:
+            raise AssertionError("copied from the GPU, and once more")
+
+        monkeypatch.setattr(type(NUMPY), "private_copy", refuse)
+        for convert in (Converter(NUMPY, copy=True), Converter(NUMPY, promised_new=False)):
+            result: Array = convert(GpuArray(numbers(), 1))
+            assert result.tolist() == numbers().tolist()
 
     def test_arrays_are_made_where_they_are_asked_for_and_are_there_at_once(
         self, asked: list[tuple[str, object]]

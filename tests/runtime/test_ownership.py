@@ -376,6 +376,21 @@ class TestAlwaysCopy:
             result[...] = -1
             assert (pair.target.values(result) == -1).all()
 
+    @pytest.mark.parametrize("float_dtype", [None, "float32"])
+    def test_gives_rows_one_after_the_other_whatever_it_copies(
+        self, float_dtype: str | None
+    ) -> None:
+        columns = np.arange(6.0).reshape(2, 3).T
+        frozen = columns.view()
+        frozen.flags.writeable = False
+        convert = Converter(
+            load("gymbridge_runtime.backends.torch:TORCH"), copy=True, float_dtype=float_dtype
+        )
+        for source in (columns, frozen, columns.astype(">f8")):
+            tensor: Array = convert({"a": source})["a"]
+            assert tensor.is_contiguous()
+            assert tensor.tolist() == columns.tolist()
+
     @pytest.mark.parametrize("text", [np.array(["a", "b"]), np.array([b"a"]), np.zeros(2, "i4,f4")])
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
     def test_copies_arrays_that_hold_no_numbers_too(self, pair: Pair, text: Host) -> None:
