@@ -387,7 +387,8 @@ class TestAlwaysCopy:
             load("gymbridge_runtime.backends.torch:TORCH"), copy=True, float_dtype=float_dtype
         )
         for source in (columns, frozen, columns.astype(">f8")):
-            tensor: Array = convert({"a": source})["a"]
+            result: Array = convert({"a": source})
+            tensor = result["a"]
             assert tensor.is_contiguous()
             assert tensor.tolist() == columns.tolist()
 
