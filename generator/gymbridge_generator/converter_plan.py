@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
 from gymbridge_generator.layout import fold, imports_from, paragraph
-from gymbridge_generator.ordinary import Ordinary
+from gymbridge_generator.ordinary import at_once
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class ConverterPlan:
     imports: str
     overloads: tuple[Overload, ...]
     memory: str
-    ordinary: Ordinary | None
-    """What it does at once, or None."""
+    ordinary: str
+    """What it does with ordinary arrays at once: "shared", "viewed" or nothing."""
 
     @classmethod
     def of(cls, source: Backend, target: Backend) -> ConverterPlan:
@@ -58,7 +58,7 @@ class ConverterPlan:
             imports=imports_from(blocks),
             overloads=tuple(_overloads(ours, theirs)),
             memory=paragraph(sharing.values(source, target)),
-            ordinary=Ordinary.of(source, target),
+            ordinary=at_once(source, target),
         )
 
 

@@ -6,43 +6,27 @@ converter are better without. What is ordinary, and which call it is, the runtim
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from gymbridge_generator.sharing import sharing
 
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = ["Ordinary", "is_host", "shows_observations"]
+__all__ = ["at_once", "is_host", "shows_observations"]
 
 
-class Ordinary(NamedTuple):
-    """What a converter says of ordinary arrays."""
+def at_once(source: Backend, target: Backend) -> Literal["shared", "viewed", ""]:
+    """Return what a converter does with ordinary arrays by one call, if it shares any.
 
-    calls: str
-    """The statement that asks the runtime for the call."""
-    call: str
-    """What it is called."""
-    kind: str
-    """Their type."""
-    may_share: str
-    """The condition to share one."""
-    copied: str
-    """The copy of one."""
-
-    @classmethod
-    def of(cls, source: Backend, target: Backend) -> Ordinary | None:
-        """Return what the converter of a pair does at once; None where it does not share."""
-        if sharing(source, target) != "shared":
-            return None
-        if is_host(source):  # these say of themselves whether others may write into their memory
-            may_share = "copy is None and value.flags.behaved"
-            calls = "_share = _conversions.share()"
-            return cls(calls, "_share", "ndarray", may_share, "_share(value.copy())")
-        if is_host(target):
-            calls = "_kind, _view = _conversions.view()"
-            return cls(calls, "_view", "_kind", "copy is None", "_view(value).copy()")
-        return None
+    Arrays of NumPy say of themselves whether others may write into their memory. Other arrays are
+    shared by a view, which a library refuses of those that it does not show as they are.
+    """
+    if sharing(source, target) != "shared":
+        return ""
+    if is_host(source):
+        return "shared"
+    return "viewed" if is_host(target) else ""
 
 
 def is_host(backend: Backend) -> bool:

@@ -121,7 +121,7 @@ def _array(
 ) -> Convert:
     dtype, shape, over = ordinary
     casts = _casts_to(dtype)
-    plain = Plain(agent)
+    plain = Plain(agent, target.plain_dtypes)
     view_of = plain.view()
     as_it_is = target.host_arrays
 

@@ -137,6 +137,18 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """
         return lambda array: self.to_host(array).array
 
+    def is_plain(self, array: ArrayT_contra, dtypes: frozenset[AnyDType]) -> bool:
+        """Tell whether an array of the plain kind, as it looks, is not special after all.
+
+        It is asked after one was refused; to ask always would cost more than it saves.
+
+        Args:
+            array: What `plain_view` may refuse.
+            dtypes: The `plain_dtypes` of the library that it goes to, which may refuse others.
+        """
+        del array, dtypes
+        return True
+
     def plain_copy(self) -> Callable[[ArrayT_contra], HostArray] | None:
         """Return what copies such an array in one call, or None: a copy of the view is one."""
         return None

@@ -17,7 +17,7 @@ from gymbridge_runtime.known import backend_of, recognise
 from gymbridge_runtime.narrowing import is_host_array, is_host_scalar
 from gymbridge_runtime.number_shortcuts import before_numbers
 from gymbridge_runtime.ownership import Ownership
-from gymbridge_runtime.shortcuts import OrdinaryArrays, Shortcuts
+from gymbridge_runtime.shortcuts import Shortcuts
 from gymbridge_runtime.slots import fill
 from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is, rule_of
 from typing_extensions import override
@@ -244,7 +244,10 @@ class Conversions:
     Each is made when it is first needed: some libraries start up when they are looked at.
     """
 
-    __slots__: tuple[str, ...] = ("_source", "_target", "copying", "sharing", "usual")
+    __slots__: tuple[str, ...] = (
+        *("_source", "_target", "copying", "sharing", "usual"),
+        *("kind", "share", "view"),
+    )
 
     usual: Convert
     """That for None."""
@@ -253,6 +256,15 @@ class Conversions:
     sharing: Convert
     """That for False."""
 
+    # for code that looks at single arrays itself, and does it no more when one was refused
+
+    kind: type[object] | None
+    """The type of ordinary arrays."""
+    share: Convert | None
+    """Shares one, which behaves if it is NumPy's."""
+    view: Callable[[object], HostArray] | None
+    """The same, for what is shared with NumPy."""
+
     def __init__(self, source: AnyBackend, target: AnyBackend) -> None:
         recognise(source)
         self._source: AnyBackend = source
@@ -260,6 +272,12 @@ class Conversions:
         self.usual = self._later("usual", copy=None)
         self.copying = self._later("copying", copy=True)
         self.sharing = self._later("sharing", copy=False)
+        self.kind = self.share = self.view = None
+
+    def expect_ordinary(self) -> None:
+        """Ask the libraries what ordinary arrays are, and what shares one, if one call does."""
+        self.kind, self.share = Shortcuts(Converter(self._target).imports, self._source).ordinary
+        self.view = cast("Callable[[object], HostArray] | None", self.share)
 
     def _later(self, name: str, *, copy: bool | None) -> Convert:
         def first(value: object) -> object:
@@ -273,18 +291,6 @@ class Conversions:
         """Return the conversion for any other ``copy``: False, or what equals it or True."""
         owned = Ownership.of(copy, promised_new=True)
         return self.copying if owned is Ownership.ALWAYS_COPY else self.sharing
-
-    def share(self) -> Convert | None:
-        """Return what shares an array of NumPy that behaves, for code that looks at it itself."""
-        return self._ordinary().share
-
-    def view(self) -> tuple[type[object] | None, Callable[[object], HostArray] | None]:
-        """Return the type of ordinary arrays, and what views one from NumPy, for such code."""
-        kind, view = self._ordinary()
-        return kind, cast("Callable[[object], HostArray] | None", view)
-
-    def _ordinary(self) -> OrdinaryArrays:
-        return Shortcuts(Converter(self._target).imports, self._source).ordinary
 
 
 def _restored(target: AnyBackend, device: object, options: _Options) -> Converter:

@@ -48,7 +48,7 @@ class Shortcuts:
         self._imports: ArrayImport = imports
         self._source: AnyBackend = source
         self._kind: type[object] | None = source.plain_kind()
-        self._plain: Plain = Plain(source)
+        self._plain: Plain = Plain(source, target.plain_dtypes)
         self._over: Import = target.plain_import()
         self._casts: bool = imports.float_dtype is not None
         self._dtypes: frozenset[AnyDType] = frozenset(
@@ -90,15 +90,19 @@ class Shortcuts:
         Python calls what has no defaults .01 µs quicker, which shows where only a look is taken.
         """
         kind, share = self.ordinary
+        plain = self._plain
+        is_plain = plain.is_plain
         if share is None or not self._hands_over:
             return None
 
         def look_and_share(value: HostArray) -> object:
             try:
-                if type(value) is kind and value.flags.behaved:
+                if (type(value) is kind and value.flags.behaved) and (
+                    not plain.wary or is_plain(value)
+                ):
                     return share(value)
             except REFUSALS:
-                pass
+                plain.wary = True
             return long_way(value)
 
         return cast("Convert", look_and_share)
@@ -136,36 +140,44 @@ class Shortcuts:
         return self._sharing_four(long_way) if self._hands_over else long_way
 
     def _sharing(self, long_way: Rule) -> Rule:
-        kind, over = self._kind, self._over
+        kind, over, plain = self._kind, self._over, self._plain
+        is_plain = plain.is_plain
 
         def share(value: HostArray, depth: int = 0, bag: Bag | None = None) -> object:
             try:
-                if type(value) is kind and value.flags.behaved:
+                if (type(value) is kind and value.flags.behaved) and (
+                    not plain.wary or is_plain(value)
+                ):
                     return over(value)
             except REFUSALS:
-                pass
+                plain.wary = True
             return long_way(value, depth, bag)
 
         return rule_of(share)
 
     def _sharing_dict(self, long_way: Rule) -> Rule:
-        kind, over = self._kind, self._over
+        kind, over, plain = self._kind, self._over, self._plain
+        is_plain = plain.is_plain
 
         def share(value: dict[object, HostArray], depth: int = 0, bag: Bag | None = None) -> object:
             new: dict[object, object] = {}
             try:
                 for key, child in value.items():
-                    if type(child) is not kind or not child.flags.behaved:
+                    if (type(child) is not kind or not child.flags.behaved) or (
+                        plain.wary and not is_plain(child)
+                    ):
                         return long_way(value, depth, bag)
                     new[key] = over(child)
             except REFUSALS:
+                plain.wary = True
                 return long_way(value, depth, bag)
             return new
 
         return rule_of(share)
 
     def _sharing_four(self, long_way: ConvertFour) -> ConvertFour:
-        kind, over = self._kind, self._over
+        kind, over, plain = self._kind, self._over, self._plain
+        is_plain = plain.is_plain
 
         def share(a: HostArray, b: HostArray, c: HostArray, d: HostArray) -> tuple[object, ...]:
             try:
@@ -174,10 +186,11 @@ class Shortcuts:
                     and (type(b) is kind and b.flags.behaved)
                     and (type(c) is kind and c.flags.behaved)
                     and (type(d) is kind and d.flags.behaved)
+                    and (not plain.wary or all(map(is_plain, (a, b, c, d))))
                 ):
                     return over(a), over(b), over(c), over(d)
             except REFUSALS:
-                pass
+                plain.wary = True
             return long_way(a, b, c, d)
 
         return cast("ConvertFour", share)  # what it lets through are NumPy arrays

@@ -56,8 +56,15 @@ TENSORS: dict[str, Callable[[], Value]] = {
     "meta": lambda: torch.ones(6, device="meta"),
 }
 VALUES = {"numpy": HOST, "torch": TENSORS}
-AT_ONCE = {"numpy_to_torch": "_share", "torch_to_numpy": "_view"}
+AT_ONCE = {"numpy_to_torch": "_share", "torch_to_numpy": "_conversions.view"}
 """The converters that do something at once, and what they call it."""
+
+
+def converter(pair: str) -> Value:
+    """Return the module of a converter, which nobody has given what it refuses at once."""
+    module = import_module(f"gymbridge.converters.{pair}")
+    module._conversions.expect_ordinary()
+    return module
 
 
 def memory(array: Value) -> int:
@@ -89,12 +96,13 @@ CONVERTED = [(pair, kind) for pair in AT_ONCE for kind in VALUES[pair.split("_")
 def test_a_converter_does_what_the_core_does(
     pair: str, kind: str, copy: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = import_module(f"gymbridge.converters.{pair}")
+    module = converter(pair)
     value = VALUES[pair.split("_", maxsplit=1)[0]][kind]()
     convert: Value = partial(getattr(module, pair), value, copy=copy)
-    found = outcome(convert)
-    monkeypatch.setattr(module, AT_ONCE[pair], None)
-    alike(found, outcome(convert), value)
+    found = [outcome(convert), outcome(convert)]
+    monkeypatch.setattr(f"gymbridge.converters.{pair}.{AT_ONCE[pair]}", None)
+    for one in found:
+        alike(one, outcome(convert), value)
 
 
 @pytest.mark.parametrize("copy", [None, True])
@@ -102,11 +110,31 @@ def test_a_converter_does_what_the_core_does(
 def test_a_converter_asks_the_core_for_nothing_ordinary(
     pair: str, copy: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = import_module(f"gymbridge.converters.{pair}")
+    module = converter(pair)
     value = VALUES[pair.split("_", maxsplit=1)[0]]["ordinary"]()
     wanted = getattr(module, pair)(value, copy=copy)
-    monkeypatch.setattr(module, "_conversions", None)
+    for name in ("usual", "copying", "sharing"):
+        monkeypatch.setattr(module._conversions, name, unwanted)
     alike(getattr(module, pair)(value, copy=copy), wanted, value)
+
+
+@pytest.mark.parametrize("kind", ["requires grad", "conjugate", "bfloat16"])
+def test_a_converter_leaves_tensors_to_the_core_once_one_was_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = converter("torch_to_numpy")
+    attempts: list[Value] = []
+    view = module._conversions.view
+
+    def counted(value: Value) -> Value:
+        attempts.append(value)
+        return view(value)
+
+    monkeypatch.setattr(module._conversions, "view", counted)
+    for _ in range(3):
+        module.torch_to_numpy(TENSORS[kind]())
+    same(module.torch_to_numpy(torch.ones(2)), np.ones(2, np.float32))
+    assert len(attempts) == 1
 
 
 class Shown(gym.Env[Value, Value]):
@@ -133,9 +161,28 @@ def test_a_step_shows_what_the_core_shows(kind: str, options: dict[str, Value]) 
     env.shown = torch.ones(6)
     agent.step(0)  # from then on it is known what is ordinary
     env.shown = TENSORS[kind]()
-    found = outcome(lambda: agent.step(0)[0])
+    found = [outcome(lambda: agent.step(0)[0]), outcome(lambda: agent.step(0)[0])]
     agent._traffic.share = None
-    alike(found, outcome(lambda: agent.step(0)[0]), env.shown)
+    for one in found:
+        alike(one, outcome(lambda: agent.step(0)[0]), env.shown)
+
+
+def test_a_step_leaves_observations_to_the_core_once_one_was_refused() -> None:
+    env = Shown()
+    agent = bridge(Pair("torch", "numpy"), env)
+    env.shown = torch.ones(6)
+    agent.step(0)
+    share, attempts = agent._traffic.share, []
+
+    def counted(value: Value) -> Value:
+        attempts.append(value)
+        return share(value)
+
+    agent._traffic.share = counted
+    env.shown = torch.ones(6, requires_grad=True)
+    for _ in range(3):
+        same(agent.step(0)[0], np.ones(6, np.float32))
+    assert len(attempts) == 1
 
 
 @pytest.mark.parametrize("pair", TO_NUMPY, ids=repr)

@@ -94,6 +94,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return np.asarray
 
     @override
+    def is_plain(self, array: jax.Array, dtypes: frozenset[AnyDType]) -> bool:
+        return array.dtype in dtypes
+
+    @override
     def plain_copy(self) -> Callable[[jax.Array], HostArray] | None:
         return np.array
 

@@ -66,6 +66,10 @@ class MlxBackend(Backend[mx.array, None]):
         return _seen  # by the older DLPack, of which NumPy makes read-only arrays
 
     @override
+    def is_plain(self, array: mx.array, dtypes: frozenset[AnyDType]) -> bool:
+        return array.dtype != mx.bfloat16
+
+    @override
     def plain_import(self) -> Import:
         return _imported
 

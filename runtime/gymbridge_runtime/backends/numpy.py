@@ -39,6 +39,10 @@ class NumpyBackend(Backend[HostArray, None]):
         return _itself
 
     @override
+    def is_plain(self, array: HostArray, dtypes: frozenset[AnyDType]) -> bool:
+        return array.dtype in dtypes
+
+    @override
     def plain_copy(self) -> Callable[[HostArray], HostArray] | None:
         return np.ndarray.copy
 

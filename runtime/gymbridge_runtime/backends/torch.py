@@ -87,6 +87,14 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return cast("Callable[[torch.Tensor], HostArray]", torch.Tensor.numpy)
 
     @override
+    def is_plain(self, array: torch.Tensor, dtypes: frozenset[AnyDType]) -> bool:
+        return (
+            array.is_cpu
+            and (array.dtype in _PLAIN and array.layout is torch.strided)
+            and not (array.requires_grad or array.is_neg() or array.is_conj())
+        )
+
+    @override
     def plain_import(self) -> Import:
         return _from_numpy
 
