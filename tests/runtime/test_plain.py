@@ -185,7 +185,7 @@ def test_four_are_ordinary_if_each_is() -> None:
         for place in range(4):
             values: list[Array] = [ordinary] * 4
             values[place] = special
-            assert way(*values) in {None, LONG}
+            assert not isinstance(way(*values), tuple)
 
 
 def test_libraries_know_what_they_will_refuse() -> None:
