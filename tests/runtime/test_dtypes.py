@@ -20,6 +20,7 @@ from gymnasium.vector import SyncVectorEnv
 from gymbridge import NumpyToJax, NumpyToTorch, TorchToJax, vector
 from tests.libraries.jax import jax, jnp
 from tests.libraries.ml_dtypes import ml_dtypes
+from tests.libraries.mlx import mx
 from tests.libraries.torch import torch
 from tests.runtime.replay import Replay
 from tests.support import LIBRARIES, PAIRS, Array, Pair, identical, run_python
@@ -242,6 +243,12 @@ class TestBoundsOfSpaces:
             env.reset()
 
 
+OWN_HALVES = {
+    "numpy": np.float16,
+    "torch": torch.float16,
+    "jax": jnp.float16,
+    "mlx": mx.float16,
+}
 FLOATS = ["float16", "float32", "float64", "bfloat16", "float8_e5m2"]
 
 
@@ -284,6 +291,12 @@ class TestFloatDtype:
         convert = Converter(BACKENDS[into], float_dtype="float16")
         for value in (0.5, np.float64(0.5), np.float32(0.5)):
             assert library.dtype(convert(value)) == "float16"
+
+    @pytest.mark.parametrize(("into", "own"), OWN_HALVES.items(), ids=OWN_HALVES)
+    def test_is_read_however_it_is_spelled(self, into: str, own: object) -> None:
+        for given in (own, np.float16, np.dtype("float16"), "float16"):
+            result = Converter(BACKENDS[into], float_dtype=given)(np.ones(2))
+            assert LIBRARIES[into].dtype(result) == "float16"
 
     def test_is_a_snapshot_of_what_it_casts(self) -> None:
         for backend in BACKENDS.values():

@@ -11,6 +11,7 @@ from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 
 from tests.libraries.jax import jax, jnp
+from tests.libraries.ml_dtypes import ml_dtypes
 from tests.libraries.mlx import mx
 from tests.libraries.torch import torch
 from tests.runtime.layouts import LAYOUTS, SIZES, expose
@@ -216,6 +217,20 @@ class TestWhatNeverChanges:
         mx.eval(array)
         assert (pair.target.values(result) == 0).all()
 
+    def test_what_mlx_copies_in_any_case_is_not_copied_before(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> Host:
+            raise AssertionError("copied on the host, and once more by MLX")
+
+        target = load("gymbridge_runtime.backends.mlx:MLX")
+        monkeypatch.setattr(type(target), "private_copy", refuse)
+        numbers = np.arange(6).astype(ml_dtypes.bfloat16)
+        for source in (numbers[::2], numbers.reshape(2, 3).T, np.broadcast_to(numbers, (2, 6))):
+            for convert in (Converter(target), Converter(target, copy=True)):
+                result: Array = convert({"a": source})
+                assert result["a"].tolist() == source.tolist()
+
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("copy", [None, True])
     def test_a_read_only_numpy_array_cannot_be_written_through_a_tensor(
@@ -375,6 +390,15 @@ class TestAlwaysCopy:
         if pair.target.mutable:
             result[...] = -1
             assert (pair.target.values(result) == -1).all()
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_gives_it_to_numbers_that_numpy_has_from_elsewhere_too(self, pair: Pair) -> None:
+        source = pair.source.make(np.ones(3, ml_dtypes.bfloat16))
+        result = pair.convert(source, copy=True)
+        assert pair.target.address(result) != pair.source.address(source)
+        if pair.target.mutable:
+            result[...] = -1
+        assert (pair.source.values(source) == 1).all()
 
     @pytest.mark.parametrize("float_dtype", [None, "float32"])
     def test_gives_rows_one_after_the_other_whatever_it_copies(
