@@ -349,6 +349,28 @@ def test_a_reward_or_flag_that_cannot_be_read_is_named(place: int) -> None:
         _step(pair, *step)
 
 
+class Silent:
+    """An array of some library, which shows its numbers to nobody."""
+
+    def __array_namespace__(self) -> None:
+        return
+
+
+class Letters(Silent):
+    """An array of one letter."""
+
+    def __array__(self, dtype: Value = None, copy: Value = None) -> Value:
+        return np.array(["x"])
+
+
+@pytest.mark.parametrize(("reward", "words"), [(Silent(), "shown"), (Letters(), "no dtype for")])
+def test_a_reward_that_no_number_can_be_read_from_is_named(reward: Value, words: str) -> None:
+    place = type(reward).__name__
+    with pytest.raises(ConversionError, match=rf"^reward: .*{words}.* \(.*{place}\); ") as caught:
+        _step(Pair("numpy", "jax"), STILL, reward, False, False, {})
+    assert caught.value.path == "reward"
+
+
 def test_a_reward_with_a_history_and_a_bfloat16_one_are_floats() -> None:
     pair = Pair("torch", "numpy")
     pair.require()
@@ -380,6 +402,13 @@ def test_flags_of_several_agents_are_trees(pair: Pair) -> None:
     _, _, terminated, truncated, _ = _step(pair, STILL, 0.0, flags, flags, {})
     counterpart(terminated, flags, pair.target)
     counterpart(truncated, flags, pair.target)
+
+
+def test_a_reward_that_is_masked_keeps_its_mask(pair: Pair) -> None:
+    reward = np.ma.masked_array([1.0], mask=[True])
+    got = _step(pair, STILL, reward, False, False, {})[1]
+    assert type(got) is np.ma.MaskedArray
+    assert got.mask.tolist() == [True]
 
 
 @pytest.mark.parametrize("reward", [None, "much"])

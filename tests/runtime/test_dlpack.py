@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dlpack import Exporter, LegacyExporter, host_view
 from gymbridge_runtime.known import load
+from numpy.lib.stride_tricks import as_strided
 
 from tests.libraries.torch import torch
 from tests.runtime.fake_library import FakeArray, described, memory_given
@@ -211,12 +213,14 @@ LAYOUTS: dict[str, Callable[[], Host]] = {
     "row-major": lambda: np.arange(24.0).reshape(2, 3, 4),
     "permuted": lambda: np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1),
     "strided": lambda: np.arange(24.0).reshape(2, 3, 4)[:, ::2],
+    "repeated": lambda: as_strided(np.arange(24.0), (2, 24), (0, 8)),
     "negative": lambda: np.arange(24.0).reshape(2, 3, 4)[::-1],
+    "between numbers": lambda: np.ones(3, [("number", "f4"), ("rest", "i2")])["number"],
 }
 TAKEN = {
     "row-major": {"row-major"},
     "permuted": {"row-major", "permuted"},
-    "any": {"row-major", "permuted", "strided"},
+    "any": {"row-major", "permuted", "strided", "repeated"},
 }
 
 
@@ -231,6 +235,22 @@ class TestALibraryThatIsOnlyDescribed:
         shared = memory.ctypes.data == source.ctypes.data
         assert shared is (layout in TAKEN[strides])
         assert shared or memory.flags.c_contiguous
+
+    @pytest.mark.parametrize(
+        ("layout", "reason"),
+        [
+            ("permuted", "the strides (8, 96, 32)"),
+            ("strided", "the strides (96, 64, 8)"),
+            ("negative", "the strides (-96, 32, 8)"),
+            ("between numbers", "the strides (6,)"),
+        ],
+    )
+    def test_is_said_to_mind_the_strides_of_what_it_does_not_take(
+        self, layout: str, reason: str
+    ) -> None:
+        backend = described(strides="row-major")
+        with pytest.raises(CopyRequiredError, match=re.escape(f"not take memory with {reason}")):
+            Converter(backend, copy=False)(LAYOUTS[layout]())
 
     def test_is_given_another_copy_where_the_first_has_the_wrong_layout(self) -> None:
         tensor = torch.arange(6).reshape(2, 3).to(torch.complex64).T.conj()
@@ -254,8 +274,9 @@ class TestALibraryThatIsOnlyDescribed:
         assert (memory.ctypes.data == source.ctypes.data) is (offset == 0)
         assert memory_given(described(alignment=64), np.float32(1)).ctypes.data % 64 == 0
         if offset:
-            with pytest.raises(CopyRequiredError, match="does not take memory that is not aligned"):
-                Converter(described(alignment=64), copy=False)(source)
+            for unaligned in (source, as_strided(source, (1, 4), (0, 4))):
+                with pytest.raises(CopyRequiredError, match="not take memory that is not aligned"):
+                    Converter(described(alignment=64), copy=False)(unaligned)
 
     @pytest.mark.parametrize("read_only", ["ignored", "kept", "refused"])
     def test_gets_no_read_only_memory_that_it_would_write_into(self, read_only: str) -> None:

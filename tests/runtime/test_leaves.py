@@ -755,6 +755,34 @@ class TestArraysOfOtherLibraries:
         with pytest.raises(ConversionError, match="had to be copied to be seen"):
             pair.convert(Lazy(), copy=False)
 
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_that_show_the_memory_they_keep_are_copied_where_that_is_asked_for(
+        self, pair: Pair
+    ) -> None:
+        memory = np.arange(3, dtype=np.float32)
+
+        class Keeps:
+            def __array_namespace__(self) -> object:
+                return strict
+
+            def __array__(self, dtype: object = None, copy: object = None) -> Host:
+                return memory
+
+        result = pair.convert(Keeps(), copy=True)
+        memory[:] = 7
+        assert pair.target.values(result).tolist() == [0, 1, 2]
+
+    def test_that_have_no_way_to_be_shown_are_refused(self) -> None:
+        class Namespaced:
+            def __array_namespace__(self) -> object:
+                return strict
+
+        with pytest.raises(
+            ConversionError,
+            match=": it has neither __dlpack__ with __dlpack_device__ nor __array__ ",
+        ):
+            NUMPY_TO_TORCH.convert(Namespaced())
+
     def test_of_the_other_libraries_arrive_too(self, pair: Pair) -> None:
         values = np.arange(3, dtype=np.float32)
         for third in set(LIBRARIES) - {pair.source.name, pair.target.name}:

@@ -191,6 +191,19 @@ def test_what_cannot_be_imported_is_named_even_if_it_went_in_together() -> None:
     )
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_what_cannot_be_imported_is_named_among_the_results_of_a_vector_step(place: int) -> None:
+    backend = BatchedBoxes(refused=7)
+    roots = ["obs", "reward", "terminated", "truncated"]
+    ways = [Converter(backend, root=root) for root in roots]
+    batch = together(ways, load(_reference("numpy")))
+    values: list[object] = [np.ones(2), np.ones(3), np.ones(4), np.ones(5)]
+    values[place] = {"a": np.array([7.0])}
+    with pytest.raises(ConversionError) as caught:
+        batch(*values)
+    assert caught.value.path == f"{roots[place]}['a']"
+
+
 def test_what_only_fails_together_is_still_an_error() -> None:
     convert = Converter(BatchedBoxes(most=1))
     with pytest.raises(ConversionError, match=r"^too many boxes at once; take fewer$"):
