@@ -175,6 +175,20 @@ def test_a_number_can_be_asked_of_an_array_of_one() -> None:
     assert QuickBoxes().plain_number(Box(np.array([3]))) is None
 
 
+def test_an_array_that_cannot_be_shown_is_named() -> None:
+    class Lost(Boxes):
+        @override
+        def to_host(self, array: Box) -> HostView:
+            raise OSError("it was lost in the mail")
+
+    with pytest.raises(ConversionError) as caught:
+        Lost().show(Box(np.ones(2)))
+    assert str(caught.value) == (
+        "Boxes could not show the array in host memory: it was lost in the mail (boxes.Box); "
+        "see the cause above, or turn it into an ordinary array first"
+    )
+
+
 def test_arrays_that_go_in_together_are_imported_at_once() -> None:
     backend = BatchedBoxes()
     Converter(backend)({"a": np.ones(2), "b": [np.ones(3), 1.5], "c": {"d": np.ones(1)}})
