@@ -273,9 +273,14 @@ for place in ("cpu:2", devices[2]):
         assert with_eight_devices(code) == "1\n1\n"
 
 
-def elsewhere(_backend: object, _device: object) -> bool:
-    """Say of every device that it is off the host."""
-    return True
+def test_a_platform_names_its_first_device() -> None:
+    result = Pair("numpy", "jax").convert(np.ones(1), device="cpu")
+    assert result.devices() == {jax.devices("cpu")[0]}
+
+
+def elsewhere(_backend: object, device: object) -> bool:
+    """Say of every device that was asked for that it is off the host."""
+    return device is not None
 
 
 class TestJaxOffTheHost:
@@ -299,6 +304,17 @@ class TestJaxOffTheHost:
         exposed.overwrite()
         assert identical(np.array(result), before)
         assert copied == []
+
+    def test_shows_no_array_in_passing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert JAX.plain_kind() is type(jax.numpy.ones(1))
+        monkeypatch.setattr(JaxBackend, "leaves_host", lambda *_: True)
+        assert JAX.plain_kind() is None
+
+    def test_shows_no_array_in_passing_of_which_it_may_have_a_part(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("gymbridge_runtime.backends.jax._process_count", lambda: 2)
+        assert JAX.plain_kind() is None
 
     def test_refuses_arrays_of_which_parts_are_on_other_hosts(
         self, monkeypatch: pytest.MonkeyPatch

@@ -106,6 +106,7 @@ class TestExports:
             seen([Typed(np.ones(2), "<dtype: 'string'>")])
         assert caught.value.path == "value[0]"
         assert caught.value.problem == "Fake does not export arrays of <dtype: 'string'>"
+        assert caught.value.advice == "leave it out, or convert it"
         assert seen(Typed(np.ones(2), "<dtype: 'float64'>")).tolist() == [1, 1]
 
 
