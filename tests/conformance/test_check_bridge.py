@@ -134,7 +134,7 @@ def in_obs(change: Callable[[Value], Value]) -> Callable[[list[Value]], None]:
         (in_obs(lambda pose: pose[None]), "obs['pose']", "float32 of shape (1, 2)"),
         (in_obs(lambda pose: pose + 1), "obs['pose']", "expected array(["),
         (replace(0, {}), "obs", "the parts ['pose']['left']"),
-        (replace(0, []), "obs", "a dict"),
+        (replace(0, []), "obs", "a dict, found []"),
         (replace(1, torch.tensor(4.0)), "reward", "expected 4.0, found tensor(4.)"),
         (replace(1, 3.0), "reward", "expected 4.0, found 3.0"),
         (replace(1, 4), "reward", "expected 4.0, found 4"),
@@ -143,6 +143,7 @@ def in_obs(change: Callable[[Value], Value]) -> Callable[[list[Value]], None]:
         (in_info("odd", torch.tensor(False)), "info['odd']", "expected False"),
         (in_info("text", "other"), "info['text']", "expected '4 left', found 'other'"),
         (in_info("nothing", ()), "info['nothing']", "expected None"),
+        (in_info("nothing", "x" * 80), "info['nothing']", f"found '{'x' * 59}…"),
         (in_info("left", 4), "info['left']", "an array of PyTorch of int64, found int"),
         (in_info("left", torch.tensor(4.0)), "info['left']", "int64 of shape ()"),
         (in_info("below", ({}, "text")), "info['below']", "a list"),
@@ -158,6 +159,47 @@ def test_it_says_where_a_wrapper_returned_something_else(
     (difference,) = error.differences
     assert difference.path == path
     assert words in str(difference)
+
+
+def test_it_says_which_reset_returned_something_else() -> None:
+    class Spoilt(NumpyToTorch[Value, Value]):
+        resets = 0
+
+        @override
+        def reset(self, *, seed: int | None = None, options: Value = None) -> Value:
+            obs, info = super().reset(seed=seed, options=options)
+            self.resets += 1
+            return obs, {**info, "nothing": None if self.resets == 1 else "something"}
+
+    error = problem(Spoilt(World()))
+    assert str(error).startswith("the reset before step 6:\n  info['nothing']: expected None")
+
+
+def test_it_takes_the_same_actions_whenever_it_has_the_same_seed() -> None:
+    class Recording(World):
+        def __init__(self) -> None:
+            super().__init__()
+            self.actions: list[list[float]] = []
+
+        @override
+        def step(self, action: Value) -> Value:
+            self.actions.append(action.tolist())
+            return super().step(action)
+
+    def actions(seed: int) -> list[list[float]]:
+        made: list[Recording] = []
+
+        def make() -> Recording:
+            made.append(Recording())
+            return made[-1]
+
+        env: Value = Recording()
+        check_bridge(NumpyToTorch(env), make=make, steps=4, seed=seed)
+        wrapped, bare = made
+        assert wrapped.actions == bare.actions
+        return bare.actions
+
+    assert actions(1) == actions(1) != actions(2)
 
 
 def test_it_says_that_a_step_has_other_parts() -> None:

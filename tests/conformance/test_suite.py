@@ -272,6 +272,38 @@ def test_a_library_that_is_not_installed_skips_the_tests_of_its_pairs(
         pair("numpy", "torch").sides({}, required=["torch"])
 
 
+def test_a_library_that_makes_no_arrays_here_skips_the_tests_of_its_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Side, "why_unusable", lambda one: f"no memory for {one.title}")
+    with pytest.raises(pytest.skip.Exception, match="no memory for NumPy"):
+        pair("numpy", "torch").sides({}, required=[])
+    with pytest.raises(pytest.fail.Exception, match="no memory for NumPy; the suite was told"):
+        pair("numpy", "torch").sides({}, required=["numpy"])
+
+
+def test_arrays_are_made_as_the_suite_was_told() -> None:
+    class Sevens:
+        def make(self, values: Value) -> Value:
+            return np.full_like(values, 7)
+
+        values = address = make
+
+    sides = pair("numpy", "torch").sides({"numpy": Sevens()}, required=[])
+    made: list[Value] = [side.make(np.zeros(2)) for side in (sides.source, sides.target)]
+    assert [array.tolist() for array in made] == [[7, 7], [0, 0]]
+
+
+def test_both_directions_of_a_pair_copy_where_they_are_told_to() -> None:
+    both = pair("numpy", "torch")
+    array, tensor = np.zeros(3), torch.zeros(3)
+    there: Value = both.convert(array, copy=True)
+    back: Value = both.convert_back(tensor, copy=True)
+    array += 1
+    tensor += 1
+    assert there.tolist() == back.tolist() == [0, 0, 0]
+
+
 def test_a_pair_without_wrappers_of_single_environments_has_no_actions_to_share() -> None:
     vectors = replace(pair("numpy", "torch"), forms={"vector": "vector"})
     with pytest.raises(pytest.skip.Exception, match="no wrappers for single environments"):

@@ -21,6 +21,7 @@ import pytest
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from typing_extensions import override
 
 import gymbridge
 import gymbridge.vector
@@ -148,6 +149,20 @@ def test_whatever_an_environment_tells_is_as_gymnasium_promises(target: str) -> 
         assert [(type(one), one) for one in got] == [(type(one), one) for one in numbers]
         _agree(got_info, infos, target)
         assert (type(got_info) is OrderedDict) == (not infos), "an empty info keeps its type"
+
+
+def test_empty_infos_of_vectors_keep_their_type() -> None:
+    require("array_api_strict")
+
+    class Ordered(EchoVector):
+        @override
+        def step(self, actions: Value) -> Value:
+            return *super().step(actions)[:4], OrderedDict()
+
+    wrap: Value = gymbridge.vector.ArrayConversion
+    envs = wrap(Ordered(spaces.Discrete(2)), "numpy", "array_api_strict")
+    envs.reset()
+    assert type(envs.step(envs.sample_action())[4]) is OrderedDict
 
 
 @pytest.mark.parametrize("target", LIBRARIES)
