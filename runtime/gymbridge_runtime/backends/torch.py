@@ -167,7 +167,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def devices(self) -> Sequence[str]:
         found = torch.accelerator.current_accelerator()
-        count = torch.accelerator.device_count() if found is not None else 0
+        count = torch.accelerator.device_count()  # none where nothing is found
         return ("cpu", *(f"{found}:{index}" for index in range(count)))
 
     @override
