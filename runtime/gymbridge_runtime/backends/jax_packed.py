@@ -53,10 +53,17 @@ class _Packed(NamedTuple):
     dtype: AnyDType
 
 
-def jitted(function: Callable[..., ResultT]) -> Callable[..., ResultT]:
-    """Return ``function``, compiled."""
-    jit = untyped(jax, "jit")
-    return cast("Callable[[Callable[..., ResultT]], Callable[..., ResultT]]", jit)(function)
+def jitted(
+    function: Callable[..., ResultT], donated: tuple[int, ...] = ()
+) -> Callable[..., ResultT]:
+    """Return ``function``, compiled.
+
+    Args:
+        function: What to compile.
+        donated: The arguments whose memory results may have.
+    """
+    jit = cast("Callable[..., Callable[..., ResultT]]", untyped(jax, "jit"))
+    return jit(function, donate_argnums=donated)
 
 
 _bits: Final = cast(

@@ -7,6 +7,7 @@ bounded number of signatures; infos have ever new shapes.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import jax
@@ -131,7 +132,7 @@ class SmallArrays:
         if view.itemsize >= _WIDE:  # x64 may be off another time, and `again` must not find it
             signature = (view.dtype, view.shape, CONFIG.jax_enable_x64)
         if signature not in self._one and self._often(signature, [view]):
-            self._one[signature] = _one
+            self._one[signature] = _alone()
         return self._one.get(signature)
 
     def many(self, views: Sequence[HostArray]) -> Sequence[object] | None:
@@ -155,11 +156,18 @@ class SmallArrays:
         return count >= _OFTEN
 
 
-@jitted
-def _one(array: jax.Array) -> jax.Array:
-    if get_abstract_mesh().axis_names:  # JAX compiles anew for every mesh, and stops here
-        raise RuntimeError("under a mesh an array would go to all of its devices")
-    return array
+@cache
+def _alone() -> Import:
+    """Return the import of one array of any signature, which JAX compiles for each."""
+
+    def same(array: jax.Array) -> jax.Array:
+        if get_abstract_mesh().axis_names:  # JAX compiles anew for every mesh, and stops here
+            raise RuntimeError("under a mesh an array would go to all of its devices")
+        return array
+
+    # the result takes the memory that the argument was copied to, .3 µs sooner than memory of its
+    # own; JAX warns on platforms where it cannot
+    return jitted(same, donated=(0,) if jax.default_backend() == "cpu" else ())
 
 
 SMALL_ARRAYS: Final = SmallArrays()
