@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from importlib.machinery import ModuleSpec
 from itertools import permutations
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 
+from gymbridge_generator.commands import check
+from gymbridge_generator.errors import SettingsError
 from tests.generator.command import GENERATOR, RUNTIME, gymbridge, python
 
 if TYPE_CHECKING:
@@ -216,6 +221,18 @@ def test_what_cannot_be_done(project: Path, arguments: list[str], message: str) 
     (project / "binary.toml").write_bytes(b"\xff\xfe")
     done = gymbridge(*arguments, cwd=project)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"gymbridge: {message}\n")
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["nothing", "a folder without code"])
+def test_wrappers_that_are_not_installed_are_not_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, folder: bool
+) -> None:
+    module = ModuleType("gymbridge")
+    module.__spec__ = ModuleSpec("gymbridge", None)
+    monkeypatch.setitem(sys.modules, "gymbridge", module if folder else None)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match=r"\Awhere are the wrappers\? Add --out, or"):
+        check(None, None)
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "pydantic"])
