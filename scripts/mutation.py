@@ -46,6 +46,9 @@ pytest_add_cli_args_test_selection = {tests}
 process_isolation = "forkserver"  # JAX does not survive a fork of a process that has used it
 timeout_constant = 30.0  # seconds: each process compiles anew what all tests share at first
 {more}"""
+SETTINGS_OF_OTHERS = """\
+timeout_multiplier = 0.5  # it is doubled, and what tests take in processes of their own counts too
+"""
 SETTINGS_OF_MEMORY = """\
 timeout_multiplier = 1.5
 forkserver_warmup = "import"
@@ -179,7 +182,7 @@ def lay_out(group: Group, modules: list[str], tree: Path) -> None:
     options = [word for name in plugins for word in ("-p", name)]
     settings += "\n" + SETTINGS_OF_MUTMUT.format(
         options=json.dumps([*options, "-k", group.keep]),
-        more=SETTINGS_OF_MEMORY if group.imported else "",
+        more=SETTINGS_OF_MEMORY if group.imported else SETTINGS_OF_OTHERS,
         modules=json.dumps([f"src/{group.package}/{module}.py" for module in modules]),
         beside=json.dumps(BESIDE),
         tests=json.dumps(group.tests),

@@ -166,6 +166,8 @@ def test_settings_with_a_path_that_is_none(project: Path) -> None:
 
 def test_of_many_errors_the_first_are_said() -> None:
     text = "".join(f"key{number} = {number}\n" for number in range(5000))
+    with pytest.raises(SpecError, match=r"\A5001 errors in the spec\n"):
+        parse(text, "my.toml")
     lines = errors(text)
     assert lines[0].startswith("my.toml:1: spec_version: is missing")
     assert lines[1].startswith("my.toml:1: key0: unknown key")

@@ -78,6 +78,8 @@ def test_brackets_too_deep_to_be_closed_hide_no_key_before_them() -> None:
     text = "a = 1\nb = [[[\n" + "1,\n" * 10 + "]]]\nc = 2\n"
     tomllib.loads(text)
     assert [line_of(text, (key,)) for key in "abc"] == [1, 13, 14]
+    # what is missing at the top is said to be there, though no line before the end is whole
+    assert line_of("b = [[[\n1,\n]]]\n", ("c",)) == 1
 
 
 def test_a_search_that_takes_too_long_ends_behind_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
