@@ -3,9 +3,9 @@
 It needs mutmut beside the extra `test`, and a system that can fork. mutmut wants all packages in
 one folder `src`, so it is given a copy of the repository that is laid out like that; the working
 tree is left alone. Which tests a module is held against is in `mutation.toml`, beside this file;
-of these mutmut runs, for every mutant, those that reach the function. A group that `remembers` is
-of code that keeps what it once found out: its mutants get all tests of the group, as
-`mutation_memory.py` says, each in a process that has imported nothing but libraries.
+of these each mutant gets those that reach the function, as `mutation_forks.py` says. A group that
+`remembers` is of code that keeps what it once found out: its mutants get all tests of the group,
+as `mutation_memory.py` says, each in a process that has imported nothing but libraries.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ ROOTS = ("generated", "generator", "runtime")
 BESIDE = ("README.md", "docs", "scripts", "templates", "tests")
 """What tests read beside the packages."""
 
-PLUGINS = ("mutation_children", "mutation_memory")
-"""Of pytest; the second is for groups of code that remembers."""
+PLUGINS = ("mutation_children", "mutation_memory", "mutation_forks")
+"""Of pytest; the second is for groups of code that remembers, the third for all others."""
 
 SETTINGS_OF_MUTMUT = """\
 [tool.mutmut]
@@ -45,15 +45,11 @@ pytest_add_cli_args = {options}
 pytest_add_cli_args_test_selection = {tests}
 process_isolation = "forkserver"  # JAX does not survive a fork of a process that has used it
 timeout_constant = 30.0  # seconds: each process compiles anew what all tests share at first
-{more}"""
-SETTINGS_OF_OTHERS = """\
-timeout_multiplier = 0.5  # it is doubled, and what tests take in processes of their own counts too
-"""
-SETTINGS_OF_MEMORY = """\
 timeout_multiplier = 1.5
 forkserver_warmup = "import"
 preload_modules_file = "imported.txt"
 """
+PYTEST = "import sys, pytest; sys.path.insert(0, 'src'); sys.exit(pytest.main(sys.argv[1:]))"
 
 FAILED = {1, 2, 3, 255}
 """Exit codes: tests failed, could not be read, broke pytest; what they share was not loaded."""
@@ -105,8 +101,11 @@ def main() -> int:
             Path(folder).chmod(0o755)  # a test stops being root for a while, and is watched
             tree = (options.keep or Path(folder)) / group.package
             lay_out(group, modules, tree)
-            mutants = options.sample and sample(group.package, modules, tree, options.sample)
-            run(tree, options.jobs, mutants or [])
+            if group.imported:
+                sample = options.sample and names(group.package, modules, tree, options.sample)
+                run(tree, options.jobs, sample or [])
+            else:
+                run_forks(group, modules, tree, options.jobs, options.sample)
             unnoticed += sum(report(group.package, module, tree) for module in modules)
     return bool(unnoticed)
 
@@ -127,32 +126,81 @@ def chosen(known: dict[str, Group], names: list[str]) -> list[tuple[Group, list[
     return [(group, modules) for group, modules in asked if modules]
 
 
-def sample(package: str, modules: list[str], tree: Path, size: int) -> list[str]:
-    """Return the names of up to ``size`` mutants of each module."""
-    names: list[str] = []
+def names(
+    package: str, modules: list[str], tree: Path, size: int | None, *, write: bool = False
+) -> list[str]:
+    """Return the names of up to ``size`` mutants of each module; ``write`` them into it as well."""
+    found: list[str] = []
     with chdir(tree):
-        mutate_file_contents = import_module("mutmut.mutation.file_mutation").mutate_file_contents
-        get_mutant_name = import_module("mutmut.utils.format_utils").get_mutant_name
+        mutate = import_module("mutmut.mutation.file_mutation").mutate_file_contents
+        full_name = import_module("mutmut.utils.format_utils").get_mutant_name
         for module in modules:
             path = Path("src", package, f"{module}.py")
-            found = mutate_file_contents(str(path), path.read_text(encoding="utf-8")).mutant_names
-            picked = random.Random(module).sample(sorted(found), min(size, len(found)))
-            names += [get_mutant_name(path, name) for name in picked]
-    return names
+            mutated = mutate(str(path), path.read_text(encoding="utf-8"))
+            every = sorted(mutated.mutant_names)
+            picked = (
+                every
+                if size is None
+                else random.Random(module).sample(every, min(size, len(every)))
+            )
+            found += [full_name(path, name) for name in picked]
+            if write:
+                _ = path.write_text(mutated.code, encoding="utf-8")
+                note(path, {full_name(path, name): None for name in every})
+    return found
+
+
+def note(path: Path, codes: dict[str, int | None]) -> None:
+    """Write down how the mutants of a file ended, where mutmut would."""
+    data = import_module("mutmut.mutation.data").SourceFileMutationData(path=path)
+    data.load()
+    data.exit_code_by_key |= codes
+    data.save()
 
 
 def run(tree: Path, jobs: int, mutants: list[str]) -> None:
     """Let mutmut try ``mutants``, or all if there are none."""
+    start(tree, "-m", "mutmut", "run", "--max-children", str(jobs), *mutants)
+
+
+def run_forks(group: Group, modules: list[str], tree: Path, jobs: int, size: int | None) -> None:
+    """Try up to ``size`` mutants of each module, each in a fork of one process."""
+    mutants = names(group.package, modules, tree, size, write=True)
+    (tree / "wanted.json").write_text(json.dumps([jobs, mutants]), encoding="utf-8")
+    start(tree, "-c", PYTEST, "-q", "-s", *options_of(group), *group.tests)
+    ends: dict[str, int] = json.loads((tree / "ends.json").read_text(encoding="utf-8"))
+    with chdir(tree):
+        for module in modules:
+            path = Path("src", group.package, f"{module}.py")
+            prefix = f"{group.package}.{module.replace('/', '.')}."
+            note(path, {name: code for name, code in ends.items() if name.startswith(prefix)})
+
+
+def start(tree: Path, *arguments: str) -> None:
+    """Run Python in ``tree``, with what it prints in a file, and leave if that fails."""
     own = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
     environment = {key: value for key, value in os.environ.items() if key not in own}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # no test needs one, and they take seconds
-    command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs), *mutants]
-    with (tree / "mutmut.log").open("w", encoding="utf-8") as log:
+    environment["PYTEST_DEBUG_TEMPROOT"] = str(tree.parent)  # removed with it, and not inside
+    log = tree / "mutmut.log"
+    with log.open("w", encoding="utf-8") as file:
         done = subprocess.run(
-            command, cwd=tree, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False
+            [sys.executable, *arguments],
+            cwd=tree,
+            env=environment,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
     if done.returncode:
-        sys.exit((tree / "mutmut.log").read_text(encoding="utf-8", errors="replace")[-4000:])
+        sys.exit(log.read_text(encoding="utf-8", errors="replace")[-4000:])
+
+
+def options_of(group: Group) -> list[str]:
+    """Return the options of pytest with which the tests of a group are run."""
+    children, memory, forks = PLUGINS
+    plugins = ("no:cacheprovider", children, memory if group.imported else forks)
+    return [*(word for name in plugins for word in ("-p", name)), "-k", group.keep]
 
 
 def lay_out(group: Group, modules: list[str], tree: Path) -> None:
@@ -171,18 +219,19 @@ def lay_out(group: Group, modules: list[str], tree: Path) -> None:
         shutil.copy(ROOT / "scripts" / f"{name}.py", tree / "src")
     shutil.copy(ROOT / "scripts" / "mutation_children.py", tree / "src" / "sitecustomize.py")
     (tree / "imported.txt").write_text("\n".join(group.imported), encoding="utf-8")
-    (tree / "mutants").mkdir(exist_ok=True)
+    mutants = tree / "mutants"
+    if group.imported:
+        mutants.mkdir(exist_ok=True)
+    elif not mutants.is_symlink():
+        mutants.symlink_to(".")  # mutmut makes no copy to mutate, and looks there for what it was
     for root in ROOTS:  # tests know the packages by where they are in the repository
-        link = tree / "mutants" / root
+        link = mutants / root
         link.unlink(missing_ok=True)
         link.symlink_to("src")
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     settings = settings.replace('[".", "generated", "generator", "runtime"]', '[".", "src"]')
-    plugins = ("no:cacheprovider", *(PLUGINS if group.imported else PLUGINS[:1]))
-    options = [word for name in plugins for word in ("-p", name)]
     settings += "\n" + SETTINGS_OF_MUTMUT.format(
-        options=json.dumps([*options, "-k", group.keep]),
-        more=SETTINGS_OF_MEMORY if group.imported else SETTINGS_OF_OTHERS,
+        options=json.dumps(options_of(group)),
         modules=json.dumps([f"src/{group.package}/{module}.py" for module in modules]),
         beside=json.dumps(BESIDE),
         tests=json.dumps(group.tests),

@@ -3,27 +3,22 @@
 mutmut runs a mutant against the tests that were seen to reach its function, and looks only at the
 process that pytest is in. This is imported at the start of every other one, as `sitecustomize`,
 which writes down what it has reached when it ends; and it is a plugin of pytest, which reads that
-after every test. It also puts the fastest tests first, as most mutants are noticed by many.
+after every test.
 """
 
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import resource
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pytest
 
 TREE = Path(os.environ.setdefault("MUTATED_TREE", str(Path(__file__).resolve().parent.parent)))
 """Where mutmut runs: a process may import this from a copy that a test made."""
 REACHED = TREE / "reached"
 SECONDS = 60
-STATISTICS = TREE / "mutants" / "mutmut-stats.json"
+"""Of the processor, for a process that a test starts: a mutant may go on for ever."""
 
 
 def reached() -> set[str]:
@@ -56,17 +51,8 @@ def pytest_runtest_teardown() -> None:
         path.unlink()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the fastest tests first, once it is known which these are."""
-    if STATISTICS.exists():
-        statistics = json.loads(STATISTICS.read_text(encoding="utf-8"))
-        seconds: dict[str, float] = statistics["duration_by_test"]
-        items.sort(key=lambda item: seconds.get(item.nodeid, 0))
-
-
 if __name__ == "sitecustomize" and (mutant := os.environ.get("MUTANT_UNDER_TEST")):
     if mutant == "stats":
         watch()
     else:
-        # a mutant may go on for ever, and tests are patient with what they start
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
