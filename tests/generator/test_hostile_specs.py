@@ -83,7 +83,7 @@ def test_values_may_be_as_deep_as_they_can_be_read(depth: int) -> None:
 
 
 def test_keys_may_be_deep_and_not_without_end() -> None:
-    text = f"spec_version = 1\n{'.'.join('a' * 1000)} = 1\n"
+    text = f"spec_version = 1\n{'.'.join('a' * 1001)} = 1\n"
     assert errors(text)[0].startswith("my.toml:2: a: unknown key")
     text = f"spec_version = 1\n{'.'.join('a' * DEEP)} = 1\n"
     assert errors(text) == ["my.toml:2: has more than 1000 dots; break the line"]

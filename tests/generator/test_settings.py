@@ -20,9 +20,10 @@ def test_paths_are_relative_to_the_file(project: Path) -> None:
     assert settings(project) == settings(below) == expected
 
 
-def test_the_nearest_file_holds(project: Path) -> None:
+@pytest.mark.parametrize("text", ["", "[project]\n", "tool = 1\n", "[tool.another]\nout = 1\n"])
+def test_the_nearest_file_holds_though_it_says_nothing(project: Path, text: str) -> None:
     (project / "inner").mkdir()
-    (project / "inner/pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    (project / "inner/pyproject.toml").write_text(text, encoding="utf-8")
     assert settings(project / "inner") == Settings()
 
 
