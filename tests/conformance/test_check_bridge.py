@@ -260,6 +260,23 @@ def test_a_reward_that_is_no_number_stays_what_it_is() -> None:
     assert str(difference) == "reward: expected None, found 0.0"
 
 
+@pytest.mark.parametrize("unknown", ["agents", "possible_agents"])
+def test_several_agents_may_be_known_later(unknown: str) -> None:
+    require("pettingzoo")
+    from gymbridge.parallel import NumpyToTorch as ParallelNumpyToTorch
+
+    class Later(ParallelWorld):
+        @override
+        def reset(self, seed: int | None = None, options: Value = None) -> Value:
+            self.agents = []
+            self.possible_agents = ["left", "right", "late"]
+            return super().reset(seed, options)
+
+    world: Value = Later()
+    delattr(world, unknown)
+    assert check_bridge(ParallelNumpyToTorch(world)) > 100
+
+
 def test_it_says_which_agents_have_no_reward() -> None:
     require("pettingzoo")
     from gymbridge.parallel import NumpyToTorch as ParallelNumpyToTorch
