@@ -15,6 +15,7 @@ from gymbridge_runtime.dtypes import AnyDType, is_floating
 from gymbridge_runtime.narrowing import is_discrete
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.plain import Plain
+from gymbridge_runtime.sampling import samples_like
 from gymnasium import spaces
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def ordinary_action(
     agent: AnyBackend, imports: ArrayImport, space: AnySpace
 ) -> OrdinaryAction | None:
     """Return what is ordinary of the actions of ``space``, for code that looks at them itself."""
-    if not _exists(agent, imports) or type(space) not in _ARRAYS or not space.shape:
+    if not _exists(agent, imports) or samples_like(space) not in _ARRAYS or not space.shape:
         return None
     dtype: AnyDType = np.dtype(space.dtype)
     target, shape = imports.target, space.shape

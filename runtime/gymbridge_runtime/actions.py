@@ -27,6 +27,7 @@ from gymbridge_runtime.narrowing import (
     is_tuple_space,
 )
 from gymbridge_runtime.ownership import Ownership
+from gymbridge_runtime.sampling import samples_like
 from gymbridge_runtime.views import Views
 from gymnasium import spaces
 
@@ -60,14 +61,14 @@ class ActionRules:
         self._views: Views = Views()
 
     def of(self, space: AnySpace, name: str = "") -> ActionRule:
-        """Return the rule of ``space``; a class of a user's own has none but the plain one.
+        """Return the rule of ``space``; one with samples of its own has none but the plain one.
 
         Args:
             space: What the environment wants.
             name: How error messages call the action.
         """
         rule = _below(name, self._rule(space)) if name else self._rule(space)
-        if type(space) in _FLAT:
+        if samples_like(space) in _FLAT:
             return action_shortcut(self._agent, self._imports, space, rule)
         return rule
 
@@ -76,7 +77,7 @@ class ActionRules:
         return ordinary_action(self._agent, self._imports, space)
 
     def _rule(self, space: AnySpace) -> ActionRule:
-        kind = type(space)
+        kind = samples_like(space)
         if kind is spaces.Discrete:
             return self._number(space)
         if kind in {spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary}:

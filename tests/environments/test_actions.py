@@ -299,11 +299,25 @@ class Compass(spaces.Space[Any]):
 
 
 class Tilted(spaces.Box):
-    """A subclass of a space that Gymnasium has."""
+    """A subclass of a space that Gymnasium has, with its samples."""
+
+    tilt = 0.5
 
 
 class Row(spaces.Tuple[Any]):
     """One of a space with parts."""
+
+
+class Turn(spaces.Discrete[Any]):
+    """One of single numbers."""
+
+
+class Slanted(Tilted):
+    """A subclass with samples of its own."""
+
+    @override
+    def sample(self, mask: Any = None, probability: Any = None) -> Value:
+        return ("slanted", super().sample(mask))
 
 
 def test_actions_of_a_custom_space_are_converted_as_they_are(pair: Pair) -> None:
@@ -311,13 +325,22 @@ def test_actions_of_a_custom_space_are_converted_as_they_are(pair: Pair) -> None
     same(_received(pair, Compass(), action), {"north": np.array([1, 2], np.int16), "why": "so"})
 
 
-def test_a_subclass_of_a_space_is_a_custom_space(pair: Pair) -> None:
-    space = Tilted(-1, 1, (2,), np.float64)
-    action = pair.target.make(np.array([0, 1], np.float32))
-    same(_received(pair, space, action), np.array([0, 1], np.float32))
-    row = Row([spaces.Discrete(3)])
-    action = pair.target.make(np.array(1, np.int32))
-    same(_received(pair, row, (action,)), (np.array(1, np.int32),))
+SUBCLASSES: list[tuple[spaces.Space[Any], Host, Value]] = [
+    (Tilted(-1, 1, (2,), np.float64), np.array([0, 1], np.float32), np.array([0.0, 1.0])),
+    (Turn(3), np.array(1, np.int32), np.int64(1)),
+    (Row([Turn(3)]), np.array(1, np.int32), (np.int64(1),)),
+    (Slanted(-1, 1, (2,), np.float64), np.zeros(2, np.float32), np.zeros(2, np.float32)),
+]
+
+
+@pytest.mark.parametrize(("space", "values", "wanted"), SUBCLASSES)
+def test_a_subclass_of_a_space_is_one_unless_its_samples_are_its_own(
+    pair: Pair, space: spaces.Space[Any], values: Host, wanted: Value
+) -> None:
+    action: Value = pair.target.make(values)
+    received = _received(pair, space, (action,) if isinstance(space, Row) else action)
+    same(received, wanted)
+    assert space.contains(received) or isinstance(space, Slanted)
 
 
 def test_custom_spaces_can_be_parts_of_other_spaces(pair: Pair) -> None:
