@@ -350,8 +350,9 @@ class TestPyTorch:
     @pytest.mark.parametrize("device", ["cpu", torch.device("cpu"), "cpu:0"], ids=repr)
     def test_shares_memory_of_the_host_if_told_so(self, device: Array) -> None:
         array = np.arange(3.0)
-        tensor = Pair("numpy", "torch").convert(array, device=device)
-        assert tensor.data_ptr() == array.ctypes.data
+        for said in (None, False, True):
+            tensor = Pair("numpy", "torch").convert(array, device=device, copy=said)
+            assert (tensor.data_ptr() == array.ctypes.data) is (said is not True)
         own = torch.ones(3)
         assert Pair("numpy", "torch").convert(own, device=device) is own
 

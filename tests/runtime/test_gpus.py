@@ -235,21 +235,25 @@ class TestJax:
         assert not JAX.imports_at((CUDA, 0), None)  # another process has it
         assert not JAX.imports_at((1, 2), None)
 
+    @pytest.mark.parametrize("device", [None, jax.devices()[0]])
     def test_transfers_are_over_before_the_source_may_change(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, monkeypatch: pytest.MonkeyPatch, device: object
     ) -> None:
         waited: list[object] = []
-        made = JAX.from_host(numbers(), None)
 
         class Pending:
             def block_until_ready(self) -> None:
                 waited.append(self)
 
-        assert isinstance(made, jax.Array)
-        monkeypatch.setattr(type(JAX), "leaves_host", lambda *_: True)
+        def leaves(_backend: object, asked: object) -> bool:
+            return asked is device
+
+        monkeypatch.setattr(type(JAX), "leaves_host", leaves)
+        monkeypatch.setattr("gymbridge_runtime.backends.jax._put", lambda *_: Pending())
         monkeypatch.setattr("gymbridge_runtime.backends.jax._put_many", lambda _: [Pending()] * 2)
-        result = JAX.from_host_many([numbers(), numbers()], None)
+        result = JAX.from_host_many([numbers(), numbers()], device)
         assert waited == result
+        assert len(waited) == 2
 
 
 def test_a_producer_on_a_device_is_asked_for_its_copy_on_the_host() -> None:
