@@ -143,6 +143,10 @@ def forgets_where_it_is(convert: Value, value: Value, copy: Value) -> Value:
     return convert(value["a"], copy=copy)
 
 
+def writes_into_what_it_copies(convert: Value, value: Value, copy: Value) -> Value:
+    return (writes_into_its_source if copy else plainly)(convert, value, copy)
+
+
 def writes_into_its_source(convert: Value, value: Value, copy: Value) -> Value:
     found = convert(value, copy=copy)
     value["a"][...] = 0
@@ -180,6 +184,7 @@ def passes(run: Callable[..., object], *arguments: object) -> None:
         ("false_shares_or_says_where_it_cannot", "torch", "numpy", always_copies),
         ("what_both_libraries_hold_comes_back", "numpy", "torch", doubles),
         ("nothing_is_changed_on_the_way", "numpy", "torch", writes_into_its_source),
+        ("nothing_is_changed_on_the_way", "numpy", "torch", writes_into_what_it_copies),
     ],
 )
 def test_each_test_of_conversions_fails_for_what_it_is_about(

@@ -82,6 +82,8 @@ def test_an_episode_of_two_starts_anew_within_a_step() -> None:
     env: Value = world(named("numpy"), "vector")
     obs, infos = env.reset(seed=0)
     assert infos == {}
+    assert env.observation_space.contains(obs)
+    assert env.single_observation_space.contains({key: obs[key][0] for key in obs})
     assert obs["left"].tolist() == [[EPISODE], [EPISODE - 2]]
     seen = [env.step(pushes(env, "vector")) for _ in range(EPISODE)]
     assert [step[2].tolist() for step in seen] == [
@@ -95,12 +97,14 @@ def test_an_episode_of_two_starts_anew_within_a_step() -> None:
         assert env.observation_space.contains(obs)
         np.testing.assert_array_equal(rewards, obs["pose"][:, 0])
         assert truncated.tolist() == [False, False]
+        assert infos["_left"].dtype == bool
         assert infos["_left"].tolist() == [True, True]
         assert ("final_obs" in infos) == bool(over.any())
         for place in np.flatnonzero(over):
             assert infos["left"][place] == 0
             assert obs["left"][place].tolist() == [EPISODE]
             assert infos["_final_obs"].tolist() == over.tolist()
+            assert infos["final_obs"].shape == (2,)
             final = infos["final_obs"][place]
             assert final["left"].tolist() == [0]
             np.testing.assert_array_equal(final["pose"], obs["pose"][place])
@@ -111,6 +115,7 @@ def test_an_episode_of_several_has_one_that_comes_late_and_one_that_leaves_early
     env: Value = world(named("numpy"), "parallel")
     obs, infos = env.reset(seed=0)
     lives = [[*obs]]
+    assert all(env.observation_space(one).contains(obs[one]) for one in obs)
     for left in range(EPISODE - 1, -1, -1):
         living = [*env.agents]
         obs, rewards, over, truncated, infos = env.step(pushes(env, "parallel"))
@@ -131,6 +136,14 @@ def test_an_episode_of_several_has_one_that_comes_late_and_one_that_leaves_early
     assert env.state().shape == (3, 2)
     assert env.action_space("late").dtype == np.float64
     assert env.action_space("left") == env.action_space("right") == MOVE
+
+
+def test_who_does_nothing_stays_where_it_is() -> None:
+    env: Value = world(named("numpy"), "parallel")
+    before, _ = env.reset(seed=0)
+    obs, *_ = env.step({"left": PUSH})
+    assert obs["left"]["pose"].tolist() == (before["left"]["pose"] + PUSH).tolist()
+    assert obs["right"]["pose"].tolist() == before["right"]["pose"].tolist()
 
 
 def test_agents_of_a_world_are_sampled_apart() -> None:

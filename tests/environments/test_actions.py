@@ -432,6 +432,17 @@ def test_actions_may_be_of_a_library_that_nobody_named() -> None:
     same(_received(TORCH, spaces.Discrete(3), number), np.int64(2))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_action_that_is_transposed_arrives_in_the_order_of_a_sample(dtype: str) -> None:
+    require("torch")
+    import torch
+
+    action = torch.arange(6, dtype=getattr(torch, dtype)).reshape(3, 2).T
+    received = _received(TORCH, spaces.Box(-9, 9, (2, 3), np.float32), action)
+    same(received, np.array([[0, 2, 4], [1, 3, 5]], np.float32))
+    assert received.flags.c_contiguous
+
+
 # -- ownership ------------------------------------------------------------------------------------
 
 
