@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
+from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.testing.pair import Sides
 from gymbridge_runtime.testing.side import Side
 from typing_extensions import override
@@ -383,6 +384,43 @@ def test_only_what_the_source_has_is_asked_of_a_target() -> None:
     poor = Asking(whole.package, "numpy", "jax", whole.wrapper, whole.forms)
     Suite().test_integers_that_do_not_fit_are_refused_by_name(poor)
     assert asked == ["int64"]
+
+
+@dataclass(frozen=True)
+class ToFew(Broken):
+    """A pair whose target has few dtypes."""
+
+    @override
+    def sides(self, libraries: Value, required: Value) -> Sides:
+        return Sides(super().sides(libraries, required).source, Side(described(dtypes=["int8"])))
+
+    @override
+    def convert(self, value: object, *, copy: bool | None = None) -> object:
+        return self.spoil(Converter(described(dtypes=["int8"]), copy=copy), value)
+
+
+@pytest.mark.usefixtures("fake")
+def test_what_a_target_has_not_is_refused_by_name() -> None:
+    whole = pair("numpy", "torch")
+
+    def to_few(spoil: Callable[..., object]) -> ToFew:
+        return ToFew(whole.package, "numpy", "torch", whole.wrapper, whole.forms, spoil)
+
+    def named(convert: Value, value: Value) -> object:
+        return convert(value)
+
+    def unnamed(convert: Value, value: Value) -> object:
+        return convert(value["leaf"] if isinstance(value, dict) else value)
+
+    def unrefused(_convert: Value, _value: Value) -> object:
+        return None
+
+    run = Suite().test_arrays_keep_dtype_shape_and_every_bit
+    passes(run, to_few(named))
+    with pytest.raises(AssertionError, match="bool of shape"):
+        run(to_few(unnamed))
+    with pytest.raises(AssertionError, match=r"bool of shape .* became"):
+        run(to_few(unrefused))
 
 
 def test_a_library_that_cannot_make_what_its_facts_say_is_told_so(fake: ModuleType) -> None:
