@@ -124,15 +124,21 @@ def test_all_leaves_out_what_an_extended_spec_knows_and_does_not_choose(tmp_path
 
 
 @pytest.mark.usefixtures("publish")
-def test_an_error_in_a_published_spec_names_it(tmp_path: Path) -> None:
-    (tmp_path / "two.toml").write_text("spec_version = 1\ncolour = 1\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "spec_version = 1\ncolour = 1\n",
+            "2: colour: unknown key; allowed are backend, extends, matrix, package, spec_version",
+        ),
+        ("spec_version = =\n", "1: not TOML: invalid value at column 16"),
+    ],
+)
+def test_an_error_in_a_published_spec_names_it(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "two.toml").write_text(text, encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         pairs(BASE.format(name="mine", extends='"one"'))
-    assert str(caught.value) == (
-        "1 error in the spec\n"
-        "<the spec 'two'>:2: colour: unknown key; allowed are backend, extends, matrix, package, "
-        "spec_version"
-    )
+    assert str(caught.value) == f"1 error in the spec\n<the spec 'two'>:{message}"
 
 
 @pytest.mark.usefixtures("publish")

@@ -393,6 +393,14 @@ def test_two_backends_of_one_name() -> None:
     ]
 
 
+def test_two_names_that_make_one_class_name() -> None:
+    text = "spec_version = 1\n" + backend("my_lib") + backend("mylib")
+    assert errors(text) == [
+        "my.toml:8: backend[1].name: the class names of 'mylib' and 'my_lib' would be the same but "
+        "for case, 'Mylib' and 'MyLib'; give another class_name"
+    ]
+
+
 def test_everything_is_reported_at_once() -> None:
     text = changed('title = "Mine"', 'title = ""') + (
         '[[backend]]\nname = "jax"\ntitle = "J"\nmodule = "j"\narray = "k.J"\n'
