@@ -115,8 +115,10 @@ class Shortcuts:
             return self._collecting(long_way)
         if self._imports.target.copies_in:
             return self._importing(long_way)
-        if not self._shares or self._casts:
+        if not self._shares:
             return self._copying(long_way)
+        if self._casts:
+            return self._sharing_others(long_way)
         if self._views:
             return self._plain.viewing(long_way)
         return self._sharing(long_way) if self._hands_over else long_way
@@ -194,6 +196,24 @@ class Shortcuts:
             return long_way(a, b, c, d)
 
         return cast("ConvertFour", share)  # what it lets through are NumPy arrays
+
+    def _sharing_others(self, long_way: Rule) -> Rule:
+        """Share what is not cast."""
+        view_of, over, dtypes = self._plain.view(), self._over, self._dtypes
+        keeps_read_only = self._imports.target.keeps_read_only
+
+        def share(value: object, depth: int = 0, bag: Bag | None = None) -> object:
+            try:
+                view = view_of(value)
+                if (view is not None and view.dtype in dtypes) and (
+                    keeps_read_only or view.flags.behaved
+                ):
+                    return over(view)
+            except REFUSALS:
+                pass
+            return long_way(value, depth, bag)
+
+        return share
 
     def _copying(self, long_way: Rule) -> Rule:
         target = self._imports.target

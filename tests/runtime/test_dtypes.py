@@ -312,6 +312,33 @@ class TestFloatDtype:
         assert isinstance(result, torch.Tensor)
         assert result.data_ptr() == source.ctypes.data
 
+    @pytest.mark.parametrize("where", ["alone", "in a tree"])
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_shares_what_it_does_not_cast_as_it_is_shared_without_it(
+        self, pair: Pair, where: str
+    ) -> None:
+        for name in ("uint8", "int32", "bool", "complex64"):
+            array = pair.source.make(np.ones((2, 3), name))
+            shared = []
+            for float_dtype in (None, "float16"):
+                convert = Converter(BACKENDS[pair.target.name], float_dtype=float_dtype)
+                way = convert.behind_shortcut(BACKENDS[pair.source.name])
+                result: Array = way(array) if where == "alone" else convert([array])
+                result = result if where == "alone" else result[0]
+                shared.append(pair.target.address(result) == pair.source.address(array))
+            assert shared[0] is shared[1], name
+
+    @pytest.mark.parametrize("layout", ["negative", "read-only"])
+    def test_copies_what_it_does_not_cast_and_pytorch_cannot_share(self, layout: str) -> None:
+        source = np.arange(6)
+        array = source[::-1] if layout == "negative" else source.view()
+        array.flags.writeable = layout == "negative"
+        way = Converter(TORCH, float_dtype=torch.float16).behind_shortcut(BACKENDS["numpy"])
+        result: Array = way(array)
+        assert result.tolist() == array.tolist()
+        result += 1
+        assert source.tolist() == [0, 1, 2, 3, 4, 5]
+
     @pytest.mark.parametrize(
         "given", [torch.float32, "float32", "torch.float32", np.float32], ids=repr
     )
