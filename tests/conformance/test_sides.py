@@ -67,6 +67,15 @@ def test_what_can_be_overwritten_holds_other_numbers_then(name: str, dtype: str)
         assert np.isin(library.values(array), [0, 1]).all()
 
 
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_an_array_is_made_with_memory_of_its_own(name: str) -> None:
+    library = side(name)
+    values = np.zeros(3, np.float32)
+    array = library.make(values)
+    values += 1
+    assert library.values(array).tolist() == [0, 0, 0]
+
+
 @pytest.mark.usefixtures("fake")
 def test_a_library_of_one_dtype_is_usable() -> None:
     assert Side(described(dtypes=["float32"])).why_unusable() == ""

@@ -54,8 +54,10 @@ agent.step({"a": torch.tensor(1), "b": torch.zeros(2)})
 for leaf in env.received.values():
     assert leaf.devices() == {jax.devices()[5]}, leaf
 box = Echo(spaces.Box(-1, 1, (2,)))
-gymbridge.JaxToTorch(box, env_device="cpu:5").step(torch.zeros(2))
-assert box.received.devices() == {jax.devices()[5]}
+agent = gymbridge.JaxToNumpy(box, env_device="cpu:5")
+for _ in range(3):  # the first finds the short way
+    agent.step(np.zeros(2, np.float32))
+    assert box.received.devices() == {jax.devices()[5]}
 numpy = gymbridge.NumpyToJax(env, "cpu:2")
 numpy.step({"a": jax.device_put(1, jax.devices()[6]), "b": jax.numpy.zeros(2)})
 assert type(env.received["a"]) is np.int64 and type(env.received["b"]) is np.ndarray
