@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 
 BACKENDS = {name: load(f"gymbridge_runtime.backends.{name}:{name.upper()}") for name in LIBRARIES}
 LONG = "the long way"
+DEPTH, BAG = 3, ["what was collected"]
 
 
-def long_way(*_: object) -> Array:
+def long_way(*given: object) -> Array:
+    """Stand for what a short way leaves arrays to: a rule, what takes one value, or four."""
+    _, *more = given
+    assert not more or more == [DEPTH, BAG] or len(given) == len("four")
     return LONG
 
 
@@ -53,7 +57,7 @@ def special_host_arrays() -> dict[str, Array]:
 
 
 def alone(way: Array) -> Callable[[Array], Array]:
-    return lambda value: way(value, 0, None)
+    return lambda value: way(value, DEPTH, BAG)
 
 
 def by_four(way: Array) -> Callable[[Array], Array]:
@@ -65,7 +69,7 @@ def by_four_or_none(way: Array) -> Callable[[Array], Array]:
 
 
 def by_dict(way: Array) -> Callable[[Array], Array]:
-    return lambda value: way({"a": value}, 0, None)
+    return lambda value: way({"a": value}, DEPTH, BAG)
 
 
 def or_none(way: Array) -> Callable[[Array], Array]:
@@ -121,7 +125,28 @@ def test_a_way_out_is_refused_only_once(name: str, kind: str, copies: bool) -> N
     for _ in range(3):
         assert way(special) is LONG
     assert len(backend.asked) == 1
+    assert way("no array") is LONG
     assert way(ordinary) is not LONG
+
+
+@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize("over", [None, torch.from_numpy])
+def test_an_array_is_like_others_by_its_dtype_and_its_shape(
+    over: Callable[[Array], Array] | None, copies: bool
+) -> None:
+    plain = Plain(Counted(copies=copies), BACKENDS["numpy"].plain_dtypes)
+    shapes = [(3,), (6,), (2, 3), (3, 2), (3, 1), (1, 3), (2, 3, 1), (0,), (0, 3)]
+    for wanted in shapes:
+        way = plain.copying_like(FLOAT, wanted, over, long_way)
+        for shape in shapes:
+            array = torch.rand(shape)
+            result = way(array)
+            if shape == wanted:
+                assert type(result) is (np.ndarray if over is None else torch.Tensor)
+                assert identical(np.asarray(result), array.numpy())
+            else:
+                assert result is LONG
+            assert way(array.double()) is LONG
 
 
 def shortcuts_to(target: str, source: str) -> Shortcuts:

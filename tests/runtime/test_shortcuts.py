@@ -114,6 +114,26 @@ def test_ordinary_arrays_take_the_shortcut(
         assert pair.target.is_array(converted(pair, way, array, where))
 
 
+def unwanted(*values: object) -> Array:
+    raise AssertionError(f"{[type(value) for value in values]} took the long way")
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+@pytest.mark.parametrize("options", [{}, {"copy": True}, {"float_dtype": "float16"}], ids=str)
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_the_first_array_takes_the_shortcut_and_so_does_what_is_not_cast(
+    pair: Pair, options: dict[str, Array]
+) -> None:
+    imports = Converter(BACKENDS[pair.target.name], **options).imports
+    source = BACKENDS[pair.source.name]
+    way = Shortcuts(imports, source).before(unwanted)
+    for name in ("bool", "int32") if "float_dtype" in options else ("bool", "int32", "float32"):
+        array = source_of(pair, name, (3, 4))
+        result = way(array, 0, None)
+        assert pair.target.is_array(result)
+        assert identical(pair.target.values(result), pair.source.values(array))
+
+
 def arrays_of_a_step(pair: Pair) -> tuple[Array, ...]:
     return tuple(
         source_of(pair, name, shape)
@@ -124,10 +144,6 @@ def arrays_of_a_step(pair: Pair) -> tuple[Array, ...]:
 def shortcuts_of(pair: Pair, copy: bool | None = None) -> tuple[Converter, Shortcuts]:
     converter = Converter(BACKENDS[pair.target.name], copy=copy)
     return converter, Shortcuts(converter.imports, BACKENDS[pair.source.name])
-
-
-def unwanted(*values: object) -> Array:
-    raise AssertionError(f"{[type(value) for value in values]} took the long way")
 
 
 FOUR = [pair for pair in PAIRS if "mlx" not in {pair.source.name, pair.target.name}]
