@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from gymbridge_runtime import CopyRequiredError
+from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 
@@ -18,7 +20,7 @@ from tests.runtime.layouts import LAYOUTS, SIZES, expose
 from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical, run_python
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 EXPOSED = [pair for pair in PAIRS if pair.source.shares]
@@ -480,3 +482,20 @@ def test_what_equals_true_copies(pair: Pair, said: Array) -> None:
     array = pair.source.make(np.ones(3, np.float32))
     result = pair.convert(array, copy=said)
     assert pair.target.address(result) != pair.source.address(array)
+
+
+@pytest.mark.parametrize(
+    "travel", [lambda one: pickle.loads(pickle.dumps(one)), deepcopy], ids=["pickle", "copy"]
+)
+def test_a_copy_of_a_converter_promises_no_more_than_it_did(
+    travel: Callable[[Converter], Converter],
+) -> None:
+    torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
+    again = travel(Converter(torch_backend, promised_new=False, arrays_only=True, root="obs"))
+    source = np.zeros(3)
+    result: Array = again({"array": source, "number": 3})
+    source += 1
+    assert result["array"].tolist() == [0, 0, 0]
+    assert type(result["number"]) is int
+    with pytest.raises(ConversionError, match=r"^obs\['array'\]: "):
+        again({"array": np.zeros(3, np.longdouble)})
