@@ -10,6 +10,8 @@ import pytest
 from gymbridge_runtime.testing.making import echo, world
 from gymbridge_runtime.testing.worlds import EPISODE, MOVE
 from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
 
 from tests.environments.bridges import counterpart
 from tests.support import LIBRARIES, require
@@ -96,6 +98,7 @@ def test_an_episode_of_two_starts_anew_within_a_step() -> None:
     for obs, rewards, over, truncated, infos in seen:
         assert env.observation_space.contains(obs)
         np.testing.assert_array_equal(rewards, obs["pose"][:, 0])
+        assert over.dtype == truncated.dtype == bool
         assert truncated.tolist() == [False, False]
         assert infos["_left"].dtype == bool
         assert infos["_left"].tolist() == [True, True]
@@ -138,6 +141,47 @@ def test_an_episode_of_several_has_one_that_comes_late_and_one_that_leaves_early
     assert env.action_space("left") == env.action_space("right") == MOVE
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_an_action_of_more_bits_leads_to_no_other_space(form: str) -> None:
+    env: Value = world(named("numpy"), form)
+    env.reset(seed=0)
+    action = pushes(env, form)
+    if form == "parallel":
+        obs = env.step({agent: push.astype(np.float64) for agent, push in action.items()})[0]
+        assert all(env.observation_space(agent).contains(seen) for agent, seen in obs.items())
+    else:
+        obs = env.step(action.astype(np.float64))[0]
+        assert env.observation_space.contains(obs)
+        assert obs["pose"].dtype == np.float32
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_who_writes_into_an_observation_moves_nobody(form: str) -> None:
+    poses: list[Value] = []
+    for change in (0, 7):
+        env: Value = world(named("numpy"), form)
+        seen = env.reset(seed=0)[0]
+        (seen["left"] if form == "parallel" else seen)["pose"][...] += change
+        obs = env.step(pushes(env, form))[0]
+        poses.append((obs["left"] if form == "parallel" else obs)["pose"])
+    np.testing.assert_array_equal(*poses)
+
+
+@pytest.mark.parametrize(
+    "envs", [world(named("numpy"), "vector"), echo(MOVE, "vector")], ids=["world", "echo"]
+)
+def test_several_environments_say_how_many_they_are(envs: Value) -> None:
+    assert isinstance(envs.num_envs, int)
+    assert envs.single_action_space == MOVE
+    assert envs.action_space == batch_space(MOVE, envs.num_envs)
+    assert envs.observation_space == batch_space(envs.single_observation_space, envs.num_envs)
+
+
+def test_vectors_say_when_they_start_anew() -> None:
+    envs: Value = world(named("numpy"), "vector")
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+
+
 def test_who_does_nothing_stays_where_it_is() -> None:
     env: Value = world(named("numpy"), "parallel")
     before, _ = env.reset(seed=0)
@@ -173,4 +217,5 @@ def test_an_echo_keeps_what_it_was_given(form: str) -> None:
         count = math.prod(np.shape(rewards))
         assert np.ravel(rewards).tolist() == [1.0] * count
         assert not np.any([terminations, truncations])
+        assert np.asarray(terminations).dtype == np.asarray(truncations).dtype == bool
         assert np.shape(terminations) == np.shape(truncations) == np.shape(rewards)
