@@ -288,6 +288,11 @@ class TestAConversionError:
         assert str(bare) == "shelf[1]: it is broken (a vase); mend it"
         assert bare.args == ("it is broken", "mend it", "a vase", "shelf[1]")
 
+    def test_shows_the_middle_of_a_path_unless_it_is_long(self) -> None:
+        for length, shown in ((160, "x" * 160), (161, "x" * 80 + "…" + "x" * 80)):
+            error = ConversionError("it is broken", "mend it", path="x" * length)
+            assert str(error) == f"{shown}: it is broken; mend it"
+
     def test_has_the_error_of_the_library_as_its_cause(self) -> None:
         guard = jax.transfer_guard_host_to_device("disallow_explicit")
         with guard, pytest.raises(ConversionError) as caught:
