@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from gymbridge_runtime import ConversionError, CopyRequiredError
+from gymbridge_runtime import ConversionError, CopyRequiredError, known
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dlpack import Exporter, LegacyExporter, host_view
 from gymbridge_runtime.known import load
@@ -278,6 +278,21 @@ class TestALibraryThatIsOnlyDescribed:
                 with pytest.raises(CopyRequiredError, match="not take memory that is not aligned"):
                     Converter(described(alignment=64), copy=False)(unaligned)
 
+    def test_is_given_memory_of_any_alignment_otherwise(self) -> None:
+        for source in (np.zeros(3, np.uint8)[1:], np.zeros(3, np.uint8)[:2]):
+            assert memory_given(described(), source).ctypes.data == source.ctypes.data
+
+    def test_is_not_seen_from_the_host_without_a_copy_elsewhere(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        described()
+        monkeypatch.setattr(FakeArray, "__dlpack_device__", lambda _: (2, 0))
+        monkeypatch.setattr(
+            FakeArray, "__dlpack__", lambda array, **_: array.memory.copy().__dlpack__()
+        )
+        with pytest.raises(CopyRequiredError, match="had to be copied to be seen from the host"):
+            Converter(NUMPY, copy=False)(FakeArray(np.ones(2)))
+
     @pytest.mark.parametrize("read_only", ["ignored", "kept", "refused"])
     def test_gets_no_read_only_memory_that_it_would_write_into(self, read_only: str) -> None:
         source = np.ones(2)
@@ -318,6 +333,7 @@ class TestALibraryThatIsOnlyDescribed:
     def test_may_have_no_arrays_without_dimensions_or_with_many(self) -> None:
         backend = described(zero_d=False, max_ndim=4)
         assert memory_given(backend, np.ones((1, 1, 1, 1))).ndim == 4
+        assert memory_given(backend, np.ones(3)).shape == (3,)
         number = np.full((), 2.5)
         alone = memory_given(backend, number)
         assert (alone.shape, alone.tolist()) == ((1,), [2.5])
@@ -348,6 +364,7 @@ class TestALibraryThatIsOnlyDescribed:
         monkeypatch.setitem(sys.modules, "fake_library.core", fake)
         backend = described(module="fake_library.core", array="fake_library.core.Array")
         assert memory_given(backend, np.ones(2)).tolist() == [1, 1]
+        assert known.backend_of(FakeArray) is backend
 
     def test_may_take_capsules_of_the_old_kind_only(self, fake: types.ModuleType) -> None:
         for takes, version in (("object", "legacy"), ("capsule", "legacy"), ("capsule", "1.0")):

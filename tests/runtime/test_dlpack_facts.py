@@ -277,6 +277,10 @@ class Placed(FakeArray):
     def to(self, place: str | Place) -> Placed:
         return Placed(self.memory.copy(), place if isinstance(place, Place) else Place(place))
 
+    def to_place(self, place: Place) -> Placed:
+        assert isinstance(place, Place), "text is for the function that reads it"
+        return self.to(place)
+
 
 @pytest.fixture
 def devices(fake: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
@@ -300,7 +304,7 @@ def devices(fake: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> types.Mo
 
 WAYS: dict[str, dict[str, str]] = {
     "a method that takes text": {"device_move": "to"},
-    "a function for text": {"device_move": "to", "device_parse": "fake_library.Place"},
+    "a function for text": {"device_move": "to_place", "device_parse": "fake_library.Place"},
     "a context": {"device_within": "fake_library.within", "device_copy": "fake_library.copy"},
 }
 
@@ -312,9 +316,10 @@ class TestDevices:
         backend = described(device_read="place", **way)
         for device in ("far:1", Place("far:1")):
             for value in (np.ones(2), 3, Placed(np.ones(2))):
-                array = Converter(backend, device=device)(value)
-                assert isinstance(array, Placed)
-                assert array.place == Place("far:1")
+                for copy in (None, True):
+                    array = Converter(backend, device=device, copy=copy)(value)
+                    assert isinstance(array, Placed)
+                    assert array.place == Place("far:1")
 
     def test_are_recorded_as_text_that_is_read_again(self, way: dict[str, str]) -> None:
         backend = described(device_read="place", **way)
@@ -350,6 +355,18 @@ class TestDevices:
         backend = described(device_read="place", **way)
         with pytest.raises(ValueError, match="Fake has no device 'no:7': there is no no:7"):
             Converter(backend, device="no:7")
+
+
+def test_a_library_is_asked_for_its_devices_with_a_dtype_that_it_has(
+    devices: types.ModuleType,
+) -> None:
+    def take(memory: Host) -> Placed:
+        assert memory.dtype.name in {"uint8", "int64"}, "there is no such array"
+        return Placed(memory)
+
+    devices.__dict__["from_dlpack"] = take
+    backend = described(device_read="place", device_move="to", dtypes=("uint8", "int64"))
+    assert backend.parse_device("far:1") == Place("far:1")
 
 
 def test_a_library_that_stays_where_it_is_is_found_out(devices: types.ModuleType) -> None:
