@@ -121,12 +121,13 @@ class Plain:
             try:
                 for key, child in value.items():
                     if type(child) is not kind or (self.wary and not is_plain(child)):
-                        return otherwise(value, depth, bag)
+                        break
                     new[key] = view_of(child)
+                else:
+                    return new
             except REFUSALS:
                 self.wary = True
-                return otherwise(value, depth, bag)
-            return new
+            return otherwise(value, depth, bag)
 
         return rule_of(view)
 

@@ -168,12 +168,13 @@ class Shortcuts:
                     if (type(child) is not kind or not child.flags.behaved) or (
                         plain.wary and not is_plain(child)
                     ):
-                        return long_way(value, depth, bag)
+                        break
                     new[key] = over(child)
+                else:
+                    return new
             except REFUSALS:
                 plain.wary = True
-                return long_way(value, depth, bag)
-            return new
+            return long_way(value, depth, bag)
 
         return rule_of(share)
 
