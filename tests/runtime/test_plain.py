@@ -202,6 +202,26 @@ def test_what_jax_has_and_pytorch_refuses_is_refused_only_once(
     assert [array.dtype.name for array in asked] == ["bfloat16"] + 5 * ["float32"]
 
 
+def test_what_goes_wrong_on_the_long_way_of_a_dictionary_does_so_once() -> None:
+    seen = []
+
+    def failing(value: Array, *_: object) -> Array:
+        seen.append(value)
+        raise ValueError("the long way")
+
+    plain = Plain(BACKENDS["torch"], BACKENDS["numpy"].plain_dtypes)
+    into = shortcuts_to("torch", "numpy")
+    for way, array in (
+        (plain.viewing_dict(failing), torch.ones(2)),
+        (into.before_dict(failing), np.ones(2)),
+    ):
+        seen.clear()
+        tree = {"a": array, "b": None}
+        with pytest.raises(ValueError, match="the long way"):
+            alone(way)(tree)
+        assert seen == [tree]
+
+
 def test_four_are_ordinary_if_each_is() -> None:
     plain = Plain(BACKENDS["torch"], BACKENDS["numpy"].plain_dtypes)
     plain.wary = True
