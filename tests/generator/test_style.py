@@ -51,8 +51,14 @@ name = "lib{number}"
 title = "Library {number}"
 module = "lib{number}"
 array = "lib{number}.Array"
-imports = ["import lib{number}", "import collections.abc", "from lib{number}.b import B as LibB"]
+imports = [
+    "import lib{number}",
+    "import collections.abc",
+    "from lib{number}.b import B as LibB",
+    "from lib{number}.b import A",
+]
 device = "LibB | str"
+dtype = "A"
 distribution = "lib{number}"
 """
 

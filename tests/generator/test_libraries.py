@@ -1,0 +1,64 @@
+"""What a spec says of a library is in the module of the library."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from gymbridge_generator.load import parse
+from gymbridge_generator.ordinary import at_once
+from gymbridge_generator.plan import plan
+from gymbridge_generator.render import render
+from gymbridge_generator.resources import shipped_spec, templates
+
+
+def module(text: str) -> ast.Module:
+    """Return the module of the library that ``text`` adds."""
+    return ast.parse(
+        render(plan(parse(text, "my.toml")), templates(), "my.toml")["backends/strict.py"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "copies"), [("", False), ("copies_in = true\n", True), ("host = false\n", True)]
+)
+def test_arrays_that_are_in_no_memory_of_the_host_are_copied_in(
+    own_spec: str, more: str, *, copies: bool
+) -> None:
+    (said,) = [
+        ast.literal_eval(node.value)
+        for node in ast.walk(module(own_spec + more))
+        if isinstance(node, ast.keyword) and node.arg == "copies_in"
+    ]
+    assert said is copies
+
+
+@pytest.mark.parametrize(
+    ("name", "statement"),
+    [
+        ("STRICT", "from mine.backend import STRICT"),
+        ("BACKEND", "from mine.backend import BACKEND as STRICT"),
+    ],
+)
+def test_a_backend_of_its_own_may_have_any_name(own_spec: str, name: str, statement: str) -> None:
+    text = f'{own_spec}runtime = "mine.backend:{name}"\n'
+    found = {ast.unparse(node) for node in ast.walk(module(text)) if isinstance(node, ast.stmt)}
+    assert statement in found
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "how"),
+    [
+        ("numpy", "torch", "shared"),
+        ("torch", "numpy", "viewed"),
+        ("numpy", "jax", ""),
+        ("torch", "strict", ""),  # shared, by neither of the two ways
+    ],
+)
+def test_only_arrays_of_numpy_are_shared_by_one_call(
+    own_spec: str, source: str, target: str, how: str
+) -> None:
+    shipped = parse(shipped_spec().read_text(encoding="utf-8"), "backends.toml").spec.backend
+    known = {backend.name: backend for backend in (*shipped, *parse(own_spec, "").spec.backend)}
+    assert at_once(known[source], known[target]) == how
