@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymbridge_runtime.known import load
+from gymbridge_runtime.testing.check import agent_action, rounded
 from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
+from gymbridge_runtime.testing.side import Side
 from gymbridge_runtime.testing.worlds import World, WorldVector
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from typing_extensions import override
@@ -38,7 +41,7 @@ def problem(env: object, **options: Value) -> BridgeMismatchError:
         partial(gym.make, "Blackjack-v1"),
     ],
 )
-@pytest.mark.parametrize("options", [{}, {"copy": True}, {"float_dtype": "float64"}])
+@pytest.mark.parametrize("options", [{}, {"copy": True}, {"float_dtype": "float16"}])
 def test_environments_of_gymnasium_pass(
     make: Callable[[], Value], options: dict[str, Value]
 ) -> None:
@@ -200,6 +203,43 @@ def test_it_takes_the_same_actions_whenever_it_has_the_same_seed() -> None:
         return bare.actions
 
     assert actions(1) == actions(1) != actions(2)
+    assert len({*map(tuple, actions(1))}) == 4, "one for each step"
+
+
+def test_it_says_how_much_it_compared() -> None:
+    world: Value = World()
+    of_info, of_obs, of_numbers, of_action = 8, 2, 3, 1
+    after_reset = of_obs + of_info  # and the same again, a step later
+    after_step = of_obs + of_numbers + of_info + of_action
+    assert check_bridge(NumpyToTorch(world), steps=1) == 2 * after_reset + after_step
+
+
+def test_it_says_that_the_first_reset_returned_something_else() -> None:
+    class Spoilt(NumpyToTorch[Value, Value]):
+        @override
+        def reset(self, *, seed: int | None = None, options: Value = None) -> Value:
+            return super().reset(seed=seed, options=options)[0], {}
+
+    assert str(problem(Spoilt(World()), seed=3)).startswith("reset(seed=3):\n  info: expected ")
+
+
+def test_agents_act_with_their_own_arrays_wherever_these_are() -> None:
+    require("torch")
+    library = Side(load("gymbridge_runtime.backends.torch:TORCH"))
+    sample = {"a": (np.float32(1), np.ones(2)), "say": "text"}
+    action: Value = agent_action(library, sample)
+    assert list(action) == ["a", "say"]
+    assert type(action["a"]) is tuple
+    assert [part.tolist() for part in action["a"] if torch.is_tensor(part)] == [1, [1, 1]]
+    assert action["say"] == "text"
+
+
+def test_what_is_left_of_an_action_in_a_library_of_fewer_bits_is_expected() -> None:
+    require("jax")
+    library = Side(load("gymbridge_runtime.backends.jax:JAX"))
+    there: Value = rounded((np.float64(0.1), {"b": np.array([0.1])}), library)
+    assert there[0] == there[1]["b"][0] == np.float64(np.float32(0.1))
+    assert there[0].dtype == there[1]["b"].dtype == np.float64
 
 
 def test_it_says_that_a_step_has_other_parts() -> None:
@@ -295,8 +335,9 @@ def test_it_says_which_agents_have_no_reward() -> None:
     )
 
 
-def test_many_differences_are_counted() -> None:
-    numbers = {f"n{place}": 0 for place in range(30)}
+@pytest.mark.parametrize(("count", "end"), [(20, "found int"), (30, "\n  and 10 more")])
+def test_many_differences_are_counted(count: int, end: str) -> None:
+    numbers = {f"n{place}": 0 for place in range(count)}
 
     def spoil(step: list[Value]) -> None:
         step[4] = numbers
@@ -307,8 +348,8 @@ def test_many_differences_are_counted() -> None:
             return *super().step(action)[:4], numbers
 
     error = problem(wrong(spoil, Many()))
-    assert len(error.differences) == 30
-    assert str(error).endswith("\n  and 10 more")
+    assert len(error.differences) == count
+    assert str(error).endswith(end)
 
 
 def test_it_says_what_an_environment_received_that_it_should_not_have() -> None:
@@ -347,8 +388,9 @@ def test_values_of_environments_that_are_not_deterministic_can_be_left_out() -> 
         @override
         def step(self, action: object) -> Value:
             step: Value = super().step(action)
-            obs, *rest = step
-            return {**obs, "pose": np.random.default_rng().random(2, np.float32)}, *rest
+            obs, *rest, info = step
+            noise = np.random.default_rng().random(2, np.float32)
+            return {**obs, "pose": noise}, *rest, {**info, "noise": noise}
 
     noise: Value = Noise()
     assert problem(NumpyToTorch(noise)).differences[0].path == "obs['pose']"

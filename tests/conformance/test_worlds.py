@@ -137,7 +137,9 @@ def test_an_episode_of_several_has_one_that_comes_late_and_one_that_leaves_early
     ]
     assert env.agents == []
     assert env.state().shape == (3, 2)
-    assert env.action_space("late").dtype == np.float64
+    assert env.action_space("late") == spaces.Box(-1, 1, (2,), np.float64)
+    assert env.metadata == {"name": str(env)} == {"name": "ParallelWorld"}
+    assert (env.render().shape, env.render().dtype) == ((2, 2, 3), np.uint8)
     assert env.action_space("left") == env.action_space("right") == MOVE
 
 
@@ -211,7 +213,7 @@ def test_an_echo_keeps_what_it_was_given(form: str) -> None:
         assert [*obs] == [*rewards] == [*terminations] == [*truncations] == ["one", "two"]
         assert all(env.observation_space(one).contains(obs[one]) for one in obs)
         assert set(rewards.values()) == {1.0}
-        assert not any({**terminations, **truncations}.values())
+        assert {*terminations.values(), *truncations.values()} == {False}
     else:
         assert env.observation_space.contains(obs)
         count = math.prod(np.shape(rewards))
