@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from abc import ABC, abstractmethod
-from collections import OrderedDict, defaultdict, deque
+from collections import ChainMap, OrderedDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from inspect import getattr_static
@@ -122,6 +122,29 @@ def _shallow_copy(value: object) -> MutableMapping[object, object] | None:
     if type(new) is not type(same) or new is same:
         return None
     return cast("MutableMapping[object, object]", new)  # what can be copied can be filled
+
+
+class _Chain(_Container["ChainMap[object, object]"]):
+    """Mappings that look into others, which are all made anew, with what is hidden in them."""
+
+    @override
+    def items(self, value: ChainMap[object, object]) -> list[tuple[object, object]]:
+        return _counted(enumerate(value.maps), len(value.maps))
+
+    @override
+    def build(
+        self,
+        value: ChainMap[object, object],
+        keys: Sequence[object],
+        children: Sequence[object],
+    ) -> object:
+        new = copy.copy(value)
+        new.maps = cast("list[MutableMapping[object, object]]", list(children))
+        return new
+
+    @override
+    def step(self, key: object) -> str:
+        return f".maps[{key}]"
 
 
 class _Tuple(_Container[tuple[object, ...]]):
@@ -250,6 +273,7 @@ TUPLE = _Tuple()
 LIST = _List()
 
 _BY_BASE: tuple[tuple[type[object], AnyContainer], ...] = (
+    (ChainMap, _Chain()),
     (Mapping, MAPPING),
     (tuple, TUPLE),
     (list, LIST),

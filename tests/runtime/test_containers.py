@@ -278,6 +278,17 @@ class TestMappings:
         assert result["b"] == "text"
         assert pair.source.is_array(value["a"])
 
+    def test_that_only_look_into_others_share_none_of_them(self, pair: Pair) -> None:
+        hidden = leaf(pair.source, 7)
+        value = ChainMap({"a": leaf(pair.source, 5)}, {"a": hidden, "b": (leaf(pair.source),)})
+        result = pair.convert(value, copy=True)
+        assert [list(one) for one in result.maps] == [["a"], ["a", "b"]]
+        assert pair.target.values(result.parents["a"]).tolist() == [7, 2]
+        assert pair.target.is_array(result.parents["b"][0])
+        assert value.maps[1]["a"] is hidden
+        with pytest.raises(ConversionError, match=r"value\.maps\[1\]\['c'\]: the int"):
+            pair.convert(ChainMap({}, {"c": 2**80}))
+
     def test_that_cannot_be_made_again_are_left_as_they_are(self, pair: Pair) -> None:
         casting = Casting(a=leaf(pair.source))
         for value in (Stubborn(), casting):
