@@ -44,9 +44,9 @@ class TestingPlan:
                         f'"{naming.wrapper(source, target)}"',
                         "_FORMS",
                     ],
-                    ")",
+                    "),",
                     indent=8,
-                )
+                )[:-1]  # a comma will follow
                 for source, target in selection.pairs
             ),
         )

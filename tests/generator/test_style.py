@@ -110,3 +110,17 @@ def test_names_with_numbers(check: Check) -> None:
 def test_long_names(check: Check) -> None:
     # what people read may be too long for a line, code may not
     check(rendered(LONG), "--ignore=E501")
+
+
+def test_pairs_of_any_length_are_laid_out(check: Check) -> None:
+    # some of them end in the last column, with the comma after them or without
+    modules: dict[str, str] = {}
+    for length in range(10, 25):
+        name = "a" * length
+        files = rendered(
+            'spec_version = 1\nextends = ["gymbridge"]\n'
+            f'[[backend]]\ntitle = "A"\nmodule = "a"\narray = "a.A"\nname = "{name}"\n'
+            f'class_name = "A{"a" * 15}"\n[matrix]\nbackends = ["{name}", "tensorflow"]\n'
+        )
+        modules[f"of_{length}/testing.py"] = files["testing.py"]
+    check(modules, "--ignore=INP001")
