@@ -284,6 +284,58 @@ def test_it_looks_into_arrays_of_objects(found: object, path: str, words: str) -
     assert words in str(difference)
 
 
+class Rough(World):
+    """Returns numbers and flags of NumPy, and gives up after three steps."""
+
+    reward: Value = np.float32(0.5)
+
+    @override
+    def step(self, action: object) -> Value:
+        obs, *_, info = super().step(action)
+        return obs, self.reward, np.bool_(False), np.bool_(info["left"] == 2), info
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_numbers_and_flags_of_numpy_have_to_become_pythons(place: int) -> None:
+    rough: Value = Rough()
+    assert check_bridge(NumpyToTorch(rough)) > 0
+    (difference,) = problem(wrong(replace(place, torch.zeros(())), rough)).differences
+    expected = {1: "reward: expected 0.5", 2: "terminated: expected False"}
+    assert str(difference).startswith(expected.get(place, "truncated: expected False"))
+
+
+def test_an_episode_that_is_truncated_is_over() -> None:
+    class Spoilt(NumpyToTorch[Value, Value]):
+        resets = 0
+
+        @override
+        def reset(self, *, seed: int | None = None, options: Value = None) -> Value:
+            self.resets += 1
+            obs, info = super().reset(seed=seed, options=options)
+            return (obs, info) if self.resets == 1 else (obs, {})
+
+    rough: Value = Rough()
+    assert str(problem(Spoilt(rough))).startswith("the reset before step 4:\n  info: ")
+
+
+def test_a_reward_of_two_numbers_is_an_array() -> None:
+    rough: Value = Rough()
+    rough.reward = np.ones(2, np.float32)
+    assert check_bridge(NumpyToTorch(rough)) > 0
+
+
+def test_it_says_which_result_of_several_environments_is_wrong() -> None:
+    class Doubles(vector.NumpyToTorch[Value, Value]):
+        @override
+        def step(self, actions: Value) -> Value:
+            obs, rewards, *rest = super().step(actions)
+            return obs, rewards.double(), *rest
+
+    worlds: Value = WorldVector()
+    (difference,) = problem(Doubles(worlds)).differences
+    assert str(difference).startswith("reward: expected float32 of shape (2,), found float64")
+
+
 class Rewarded(World):
     """Gives a reward that is no number, as environments do that are not finished."""
 

@@ -165,7 +165,7 @@ def _scalar(found: object, bare: object, name: str, expect: Expectation) -> Iter
     kind: Callable[[object], object] = cast(
         "Callable[[object], object]", float if name.startswith("reward") else bool
     )
-    numbers = None if isinstance(bare, bool) else numbers_of(bare)
+    numbers = numbers_of(bare)  # a bool is none
     if not isinstance(bare, bool) and (numbers is None or numbers.size != 1):
         yield from expect.differences(found, bare, name)
         return
