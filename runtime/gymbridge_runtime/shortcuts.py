@@ -54,7 +54,7 @@ class Shortcuts:
         self._dtypes: frozenset[AnyDType] = frozenset(
             dtype
             for dtype in target.plain_dtypes
-            if imports.float_dtype is None or not is_floating(dtype)
+            if imports.float_dtype in {None, dtype} or not is_floating(dtype)
         )
         self._shares: bool = (
             imports.ownership is Ownership.WHERE_SAFE
