@@ -85,8 +85,8 @@ array = "{name}.Array"
 @pytest.fixture
 def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Publish the specs `one`, which extends `two`, and `two`, which extends `one`."""
-    module = tmp_path / "publishing.py"
-    module.write_text(
+    code = tmp_path / "publishing.py"
+    code.write_text(
         "from pathlib import Path\n"
         "def one(): return Path(__file__).with_name('one.toml')\n"
         "def two(): return Path(__file__).with_name('two.toml')\n",
@@ -95,8 +95,11 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, extends in (("one", '"two"'), ("two", '"one"')):
         text = BASE.format(name=name, extends=extends)
         (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    # a distribution may have a command that is called like its spec
     points = EntryPoints(
-        EntryPoint(name, f"publishing:{name}", "gymbridge.specs") for name in ("one", "two")
+        EntryPoint(name, f"{module}:{name}", group)
+        for name in ("one", "two")
+        for module, group in (("nowhere", "console_scripts"), ("publishing", "gymbridge.specs"))
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "publishing", raising=False)
