@@ -37,12 +37,17 @@ def assignment(head: str, value: str) -> str:
     return line if short else f"{head} = (\n    {value}\n)"
 
 
-def fold(head: str, items: Sequence[str], tail: str, *, indent: int = 0) -> str:
-    """Return bracketed ``items`` on one line, else inside on one line, else one on each line."""
+def fold(
+    head: str, items: Sequence[str], tail: str, *, indent: int = 0, literal: bool = False
+) -> str:
+    """Return bracketed ``items`` on one line, else inside on one line, else one on each line.
+
+    A ``literal`` is never inside on one line.
+    """
     pad, inside = " " * indent, ", ".join(items)
     if len(line := f"{head}{inside}{tail}") + indent <= WIDTH:
         return line
-    if len(inside) + indent + 4 <= WIDTH:
+    if not literal and len(inside) + indent + 4 <= WIDTH:
         return f"{head}\n{pad}    {inside}\n{pad}{tail}"
     return f"{head}\n" + "".join(f"{pad}    {item},\n" for item in items) + f"{pad}{tail}"
 

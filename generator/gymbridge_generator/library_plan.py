@@ -160,8 +160,9 @@ def _facts(backend: Backend, names: Names) -> list[str]:
 def _argument(key: str, value: _Fact) -> str:
     if isinstance(value, tuple):
         items = [f'"{item}"' for item in value]
-        return fold(f"{key}=(", items, ",)" if len(items) == 1 else ")", indent=4)
+        tail = ",)," if len(items) == 1 else "),"
+        return fold(f"{key}=(", items, tail, indent=4, literal=True)[:-1]  # a comma will follow
     if isinstance(value, dict):
         pairs = [f'"{one}": "{other}"' for one, other in value.items()]
-        return fold(f"{key}={{", pairs, "}", indent=4)
+        return fold(f"{key}={{", pairs, "},", indent=4, literal=True)[:-1]
     return f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}"

@@ -124,3 +124,19 @@ def test_pairs_of_any_length_are_laid_out(check: Check) -> None:
         )
         modules[f"of_{length}/testing.py"] = files["testing.py"]
     check(modules, "--ignore=INP001")
+
+
+def test_facts_of_any_length_are_laid_out(check: Check) -> None:
+    known = '"float16", "float32", "float64", "int16", "int32", "int64", "bool"'
+    names = ["a" * length for length in range(10, 25)]
+    modules = {
+        f"of_{name}/strict.py": rendered(
+            'spec_version = 1\nextends = ["gymbridge"]\n[[backend]]\nname = "strict"\n'
+            'title = "Strict"\nmodule = "strict"\narray = "strict.Array"\n'
+            f'[backend.dlpack]\ndtypes = [{known}, "{name}"]\n'
+            f"narrows = {{ float64 = "
+            f'"float32", int64 = "int32", {name * 2} = "{name}" }}\n'
+        )["backends/strict.py"]
+        for name in names
+    }
+    check(modules, "--ignore=INP001")
