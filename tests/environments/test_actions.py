@@ -320,6 +320,22 @@ class Slanted(Tilted):
         return ("slanted", super().sample(mask))
 
 
+class OwnRow(Row):
+    """The same, with samples of its own."""
+
+    @override
+    def sample(self, mask: Any = None, probability: Any = None) -> Value:
+        return [*super().sample(mask)]
+
+
+class OwnMany(spaces.Sequence):
+    """As many as there are, with samples of its own."""
+
+    @override
+    def sample(self, mask: Any = None, probability: Any = None) -> Value:
+        return [*super().sample(mask)]
+
+
 def test_actions_of_a_custom_space_are_converted_as_they_are(pair: Pair) -> None:
     action = {"north": pair.target.make(np.array([1, 2], np.int16)), "why": "so"}
     same(_received(pair, Compass(), action), {"north": np.array([1, 2], np.int16), "why": "so"})
@@ -330,6 +346,8 @@ SUBCLASSES: list[tuple[spaces.Space[Any], Host, Value]] = [
     (Turn(3), np.array(1, np.int32), np.int64(1)),
     (Row([Turn(3)]), np.array(1, np.int32), (np.int64(1),)),
     (Slanted(-1, 1, (2,), np.float64), np.zeros(2, np.float32), np.zeros(2, np.float32)),
+    (OwnRow([Turn(3)]), np.array(1, np.int32), (np.array(1, np.int32),)),
+    (OwnMany(Turn(3)), np.array(1, np.int32), (np.array(1, np.int32),)),
 ]
 
 
@@ -338,7 +356,7 @@ def test_a_subclass_of_a_space_is_one_unless_its_samples_are_its_own(
     pair: Pair, space: spaces.Space[Any], values: Host, wanted: Value
 ) -> None:
     action: Value = pair.target.make(values)
-    received = _received(pair, space, (action,) if isinstance(space, Row) else action)
+    received = _received(pair, space, (action,) if isinstance(wanted, tuple) else action)
     same(received, wanted)
     assert space.contains(received) or isinstance(space, Slanted)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gymnasium as gym
 import pytest
+from gymnasium import spaces
 
 import gymbridge
-from tests.support import require, run_python
+from tests.environments.bridges import Value, bridge, vector_bridge
+from tests.environments.worlds import Echo, EchoVector
+from tests.support import Pair, require, run_python
 
 _EIGHT = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
 
@@ -122,6 +125,16 @@ def test_a_device_without_memory_is_refused_before_the_first_step() -> None:
     require("torch")
     with pytest.raises(gymbridge.ConversionError, match=r"device 'meta' has no memory"):
         gymbridge.NumpyToTorch(gym.make("CartPole-v1"), "meta")
+
+
+@pytest.mark.parametrize("form", ["single", "vector"])
+def test_so_is_one_for_the_environment(form: str) -> None:
+    pair = Pair("torch", "numpy")
+    pair.require()
+    env: Value = Echo(spaces.Discrete(2)) if form == "single" else EchoVector(spaces.Discrete(2))
+    wrap: Value = bridge if form == "single" else vector_bridge
+    with pytest.raises(gymbridge.ConversionError, match=r"device 'meta' has no memory"):
+        wrap(pair, env, env_device="meta")
 
 
 def test_a_device_that_is_not_there_is_refused_before_the_first_step() -> None:

@@ -231,6 +231,27 @@ def test_the_buffers_are_shared_if_the_agent_wants_no_copies() -> None:
     assert pair.target.address(first) == pair.target.address(second)
 
 
+@pytest.mark.parametrize("structured", [False, True])
+def test_copies_of_everything_are_made_where_the_agent_wants_them(structured: bool) -> None:
+    pair = Pair("numpy", "torch")
+    pair.require()
+    obs, *others = np.zeros((3, 2), np.float32), np.zeros(3), np.zeros(3, bool), np.zeros(3, bool)
+    speeds = np.zeros(3)
+
+    class Keeping(EchoVector):
+        @override
+        def step(self, actions: Value) -> Value:
+            return {"a": obs} if structured else obs, *others, {"speed": speeds}
+
+    agent = vector_bridge(pair, Keeping(spaces.Discrete(2)), copy=True)
+    for _ in range(2):
+        seen, *results, infos = agent.step(agent.sample_action())
+        found = [seen["a"] if structured else seen, *results, infos["speed"]]
+        for result, array in zip(found, [obs, *others, speeds], strict=True):
+            assert pair.target.address(result) != pair.source.address(array)
+            np.testing.assert_array_equal(pair.target.values(result), array)
+
+
 def test_observations_are_shared_where_the_environments_return_new_ones() -> None:
     pair = Pair("numpy", "torch")
     pair.require()
