@@ -4,7 +4,7 @@ What a library refuses is no ordinary array, and takes the other way, which know
 why. To ask before for everything that a library may refuse costs a third of the call itself
 (PyTorch: 0.16 of 0.5 µs), and to be refused costs 8 µs: tensors on a GPU, or with gradients. Those
 seldom turn up, or always do. So a short way takes all arrays for ordinary that look it until one is
-refused, and asks from then on.
+refused, and asks from then on; one that has another behind it is not taken any more.
 """
 
 from __future__ import annotations
@@ -66,19 +66,18 @@ class Plain:
     def view_four(self) -> Callable[[object, object, object, object], tuple[HostArray, ...] | None]:
         """Return what views four ordinary arrays, and returns None if not all of them are."""
         kind, view_of, are_views = self._kind, self._view_of, self._are_views
-        is_plain = self.is_plain
 
         def view(a: object, b: object, c: object, d: object) -> tuple[HostArray, ...] | None:
+            nonlocal kind
             if not type(a) is type(b) is type(c) is type(d) is kind:
                 return None
             if are_views:
                 return cast("tuple[HostArray, ...]", (a, b, c, d))
             try:
-                if not self.wary or all(map(is_plain, (a, b, c, d))):
-                    return view_of(a), view_of(b), view_of(c), view_of(d)
+                return view_of(a), view_of(b), view_of(c), view_of(d)
             except REFUSALS:
-                self.wary = True
-            return None
+                kind = None
+                return None
 
         return view
 
@@ -98,16 +97,15 @@ class Plain:
 
     def viewing_four(self, otherwise: ConvertFour) -> ConvertFour:
         """Return the same for four values at once, all of them ordinary."""
-        kind, view_of, is_plain = self._kind, self._view_of, self.is_plain
+        kind, view_of = self._kind, self._view_of
 
         def view(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
+            nonlocal kind
             try:
-                if type(a) is type(b) is type(c) is type(d) is kind and (
-                    not self.wary or all(map(is_plain, (a, b, c, d)))
-                ):
+                if type(a) is type(b) is type(c) is type(d) is kind:
                     return view_of(a), view_of(b), view_of(c), view_of(d)
             except REFUSALS:
-                self.wary = True
+                kind = None
             return otherwise(a, b, c, d)
 
         return view
@@ -164,20 +162,19 @@ class Plain:
 
     def copying_four(self, over: Import | None, otherwise: ConvertFour) -> ConvertFour:
         """Return the same for four values at once, all of them ordinary."""
-        kind, copy_of, is_plain = self._kind, self._copy_of, self.is_plain
+        kind, copy_of = self._kind, self._copy_of
         if copy_of is None:
             return otherwise
 
         def copy(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
+            nonlocal kind
             try:
-                if type(a) is type(b) is type(c) is type(d) is kind and (
-                    not self.wary or all(map(is_plain, (a, b, c, d)))
-                ):
+                if type(a) is type(b) is type(c) is type(d) is kind:
                     if over is None:
                         return copy_of(a), copy_of(b), copy_of(c), copy_of(d)
                     return over(copy_of(a)), over(copy_of(b)), over(copy_of(c)), over(copy_of(d))
             except REFUSALS:
-                self.wary = True
+                kind = None
             return otherwise(a, b, c, d)
 
         return copy
@@ -190,13 +187,13 @@ class Plain:
         The tuple of a shape is made and compared in .04 µs, two numbers are in .03.
         """
         kind, view_of, copy_of = self._kind, self._view_of, self._copy_of
-        is_plain = self.is_plain
         axes, rows = len(shape), shape[0]
         flat = axes == 1
 
         def copy_view(value: object) -> object:
+            nonlocal kind
             try:
-                if type(value) is kind and (not self.wary or is_plain(value)):
+                if type(value) is kind:
                     made = view_of(value).copy()
                     if (
                         made.dtype is dtype
@@ -205,12 +202,13 @@ class Plain:
                     ):
                         return made
             except REFUSALS:
-                self.wary = True
+                kind = None
             return otherwise(value)
 
         def copy(value: object) -> object:
+            nonlocal kind
             try:
-                if type(value) is kind and (not self.wary or is_plain(value)):
+                if type(value) is kind:
                     made = copy_of(value) if copy_of is not None else view_of(value).copy()
                     if (
                         made.dtype is dtype
@@ -219,7 +217,7 @@ class Plain:
                     ):
                         return made if over is None else over(made)
             except REFUSALS:
-                self.wary = True
+                kind = None
             return otherwise(value)
 
         return copy_view if copy_of is None and over is None else copy

@@ -90,19 +90,16 @@ class Shortcuts:
         Python calls what has no defaults .01 µs quicker, which shows where only a look is taken.
         """
         kind, share = self.ordinary
-        plain = self._plain
-        is_plain = plain.is_plain
         if share is None or not self._hands_over:
             return None
 
         def look_and_share(value: HostArray) -> object:
+            nonlocal kind
             try:
-                if (type(value) is kind and value.flags.behaved) and (
-                    not plain.wary or is_plain(value)
-                ):
+                if type(value) is kind and value.flags.behaved:
                     return share(value)
             except REFUSALS:
-                plain.wary = True
+                kind = None
             return long_way(value)
 
         return cast("Convert", look_and_share)
@@ -179,21 +176,20 @@ class Shortcuts:
         return rule_of(share)
 
     def _sharing_four(self, long_way: ConvertFour) -> ConvertFour:
-        kind, over, plain = self._kind, self._over, self._plain
-        is_plain = plain.is_plain
+        kind, over = self._kind, self._over
 
         def share(a: HostArray, b: HostArray, c: HostArray, d: HostArray) -> tuple[object, ...]:
+            nonlocal kind
             try:
                 if (
                     (type(a) is kind and a.flags.behaved)
                     and (type(b) is kind and b.flags.behaved)
                     and (type(c) is kind and c.flags.behaved)
                     and (type(d) is kind and d.flags.behaved)
-                    and (not plain.wary or all(map(is_plain, (a, b, c, d))))
                 ):
                     return over(a), over(b), over(c), over(d)
             except REFUSALS:
-                plain.wary = True
+                kind = None
             return long_way(a, b, c, d)
 
         return cast("ConvertFour", share)  # what it lets through are NumPy arrays
