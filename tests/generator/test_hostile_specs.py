@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from bisect import bisect_left
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -81,17 +80,6 @@ def test_what_is_wrong_is_said(text: str, message: str) -> None:
 def test_values_may_be_as_deep_as_they_can_be_read(depth: int) -> None:
     text = f"spec_version = {'[' * depth}{']' * depth}\n[matrix]\nbackends = 1"
     assert errors(text)[1].startswith("my.toml:3: matrix.backends: 1 is of the wrong kind")
-
-
-def test_values_that_can_just_be_read_are_looked_for_too() -> None:
-    def said(depth: int) -> str:
-        return errors(f"spec_version = {'[' * depth}{']' * depth}\n")[0]
-
-    too_deep = "my.toml:1: is nested too deeply"
-    least = bisect_left(range(DEEP), True, key=lambda depth: said(depth) == too_deep)
-    # where they are looked for there is less room to parse them once more
-    for depth in range(least - 20, least):
-        assert said(depth).startswith("my.toml:1: spec_version: ")
 
 
 def test_keys_may_be_deep_and_not_without_end() -> None:

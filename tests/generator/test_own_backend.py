@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from gymbridge_runtime import RUNTIME_API
 
 from tests.generator.command import RUNTIME, gymbridge, python
 from tests.support import require
@@ -141,5 +142,6 @@ import mine.bridges
     done = python("-c", code, cwd=generated, path=[generated, RUNTIME])
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("ImportError: mine.bridges was generated for runtime API 2, and ")
+    made_for = f"ImportError: mine.bridges was generated for runtime API {RUNTIME_API}, and "
+    assert last.startswith(made_for)
     assert "run `gymbridge generate` with the installed gymbridge" in last

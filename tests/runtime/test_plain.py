@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 import pytest
+from gymbridge_runtime.backend import Backend
 from gymbridge_runtime.backends.torch import TorchBackend
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
@@ -227,6 +228,18 @@ def test_what_goes_wrong_on_the_long_way_of_a_dictionary_does_so_once() -> None:
         with pytest.raises(ValueError, match="the long way"):
             alone(way)(tree)
         assert seen == [tree]
+
+
+def test_a_library_that_cannot_tell_is_tried_again() -> None:
+    class Unaware(Counted):
+        is_plain = Backend.is_plain
+
+    backend = Unaware(copies=False)
+    way = OUT["viewing"](Plain(backend, BACKENDS["numpy"].plain_dtypes))
+    for _ in range(3):
+        assert way(torch.ones(3, requires_grad=True)) is LONG
+        assert way(torch.ones(3)) is not LONG
+    assert len(backend.asked) == 6
 
 
 def test_four_are_ordinary_if_each_is() -> None:

@@ -284,10 +284,11 @@ def test_an_import_that_fails_leaves_the_rest_to_the_long_way(
     assert shortcuts.before_four(lambda *values: values)(*step) == step
 
     monkeypatch.setattr(type(BACKENDS["torch"]), "plain_import", lambda _: refuse)
-    cast = Converter(BACKENDS["torch"], float_dtype="float64")
     integers = np.arange(3)
-    way = Shortcuts(cast.imports, BACKENDS["numpy"]).before(lambda value, *_: value)
-    assert way(integers, 0, None) is integers
+    for copy in (None, True):
+        cast = Converter(BACKENDS["torch"], float_dtype="float64", copy=copy)
+        way = Shortcuts(cast.imports, BACKENDS["numpy"]).before(lambda value, *_: value)
+        assert way(integers, 0, None) is integers
 
 
 def test_libraries_that_compile_nothing_have_seen_nothing_before() -> None:
