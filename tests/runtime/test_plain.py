@@ -157,6 +157,19 @@ def test_an_array_is_like_others_by_its_dtype_and_its_shape(
             assert way(array.double()) is LONG
 
 
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Array]:
+    """The arrays that PyTorch was given to import."""
+    given: list[Array] = []
+
+    def over(value: Array) -> Array:
+        given.append(value)
+        return torch.from_numpy(value)
+
+    monkeypatch.setattr(TorchBackend, "plain_import", lambda _: over)
+    return given
+
+
 def shortcuts_to(target: str, source: str) -> Shortcuts:
     return Shortcuts(Converter(BACKENDS[target]).imports, BACKENDS[source])
 
@@ -172,16 +185,7 @@ IN: dict[str, Callable[[Shortcuts], Callable[[Array], Array]]] = {
 
 @pytest.mark.parametrize("kind", special_host_arrays())
 @pytest.mark.parametrize("name", IN)
-def test_a_way_in_is_refused_only_once(
-    name: str, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    def over(value: Array) -> Array:
-        asked.append(value)
-        return torch.from_numpy(value)
-
-    monkeypatch.setattr(TorchBackend, "plain_import", lambda _: over)
+def test_a_way_in_is_refused_only_once(name: str, kind: str, asked: list[Array]) -> None:
     way = IN[name](shortcuts_to("torch", "numpy"))
     special, ordinary = special_host_arrays()[kind], np.ones(3, np.float32)
     assert way(ordinary) is not LONG
@@ -192,16 +196,7 @@ def test_a_way_in_is_refused_only_once(
     assert (way(ordinary) is LONG) == (name in GIVEN_UP)
 
 
-def test_what_jax_has_and_pytorch_refuses_is_refused_only_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked = []
-
-    def over(value: Array) -> Array:
-        asked.append(value)
-        return torch.from_numpy(value)
-
-    monkeypatch.setattr(TorchBackend, "plain_import", lambda _: over)
+def test_what_jax_has_and_pytorch_refuses_is_refused_only_once(asked: list[Array]) -> None:
     shortcuts = shortcuts_to("torch", "jax")
     way, four = alone(shortcuts.before(long_way)), by_four(shortcuts.before_four(long_way))
     for _ in range(3):
