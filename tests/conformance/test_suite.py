@@ -71,6 +71,10 @@ def doubles(convert: Value, value: Value, copy: Value) -> Value:
     )
 
 
+def doubles_copies(convert: Value, value: Value, copy: Value) -> Value:
+    return (doubles if copy else plainly)(convert, value, copy)
+
+
 def flattens(convert: Value, value: Value, copy: Value) -> Value:
     return mapped(
         convert(value, copy=copy), lambda leaf: leaf.reshape(-1) if torch.is_tensor(leaf) else leaf
@@ -184,6 +188,7 @@ def passes(run: Callable[..., object], *arguments: object) -> None:
         ("false_shares_or_says_where_it_cannot", "numpy", "jax", forgets_where_it_is),
         ("false_shares_or_says_where_it_cannot", "torch", "numpy", always_copies),
         ("what_both_libraries_hold_comes_back", "numpy", "torch", doubles),
+        ("what_both_libraries_hold_comes_back", "numpy", "torch", doubles_copies),
         ("nothing_is_changed_on_the_way", "numpy", "torch", writes_into_its_source),
         ("nothing_is_changed_on_the_way", "numpy", "torch", writes_into_what_it_copies),
     ],
@@ -195,6 +200,36 @@ def test_each_test_of_conversions_fails_for_what_it_is_about(
     passes(run, pair(source, target))
     with pytest.raises(AssertionError):
         run(broken(source, target, spoil))
+
+
+@dataclass(frozen=True)
+class Returning(Pair):
+    """A pair that does something wrong on the way back, with copies."""
+
+    @override
+    def convert_back(self, value: object, *, copy: bool | None = None) -> object:
+        found: Value = super().convert_back(value, copy=copy)
+        return {**found, "array": found["array"].astype(object)} if copy else found
+
+
+def test_round_trips_are_made_with_copies_both_ways() -> None:
+    whole = pair("numpy", "torch")
+    run = Suite().test_what_both_libraries_hold_comes_back
+    with pytest.raises(AssertionError, match=r"bool of shape \(\)\['array'\]: expected "):
+        run(Returning(whole.package, "numpy", "torch", whole.wrapper, whole.forms))
+
+
+def test_libraries_without_a_dtype_in_common_are_no_pair_that_comes_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = Suite().test_what_both_libraries_hold_comes_back
+    monkeypatch.setattr(Side, "keeps", lambda *_: False)
+    with pytest.raises(AssertionError, match=r"numpy and torch have no dtype in common"):
+        run(pair("numpy", "torch"))
+
+
+def test_dtypes_that_only_one_library_holds_do_not_have_to_come_back() -> None:
+    passes(Suite().test_what_both_libraries_hold_comes_back, pair("numpy", "jax"))
 
 
 @dataclass(frozen=True)
