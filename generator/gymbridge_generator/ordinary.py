@@ -13,7 +13,7 @@ from gymbridge_generator.sharing import sharing
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = ["at_once", "is_host", "shows_observations"]
+__all__ = ["at_once", "copies_four", "is_host", "shows_observations"]
 
 
 def at_once(source: Backend, target: Backend) -> Literal["shared", "viewed", ""]:
@@ -41,3 +41,14 @@ def shows_observations(source: Backend, target: Backend) -> bool:
     those of the agent, takes as long as to leave it to the core.
     """
     return sharing(source, target) != "copied" and is_host(target)
+
+
+def copies_four(source: Backend, target: Backend) -> bool:
+    """Tell whether one call copies an array of a vector step, and another takes the copy over.
+
+    Of a library whose arrays never change; of others that are copied, each is asked how it lies.
+    """
+    return sharing(source, target) == "copied" and (
+        (source.host and not source.mutable)
+        and (target.host and target.mutable and not target.copies_in)
+    )

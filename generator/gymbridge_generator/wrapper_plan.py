@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gymbridge_generator import naming, sharing
 from gymbridge_generator.forms import FormFacts, filled
 from gymbridge_generator.layout import WIDTH, exported, fold, import_from, imports_from, paragraph
-from gymbridge_generator.ordinary import is_host, shows_observations
+from gymbridge_generator.ordinary import copies_four, is_host, shows_observations
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
@@ -52,7 +52,11 @@ class WrapperPlan:
     shows_observations: bool
     """Whether a step shows an ordinary observation at once."""
     takes_host_actions: bool
-    """Whether actions are NumPy's arrays, of which a step copies an ordinary one at once."""
+    """Whether actions are NumPy's arrays, at which a step need not be shown them."""
+    gives_host_actions: bool
+    """Whether the environment wants NumPy's arrays, of which a step makes none."""
+    copies_four: bool
+    """Whether a step of a vector environment copies four ordinary arrays at once."""
     subscription: str
     leaves: tuple[str, ...]
     """The type variables for leaves of observations."""
@@ -93,6 +97,8 @@ class WrapperPlan:
             ),
             shows_observations=shows_observations(source, target),
             takes_host_actions=is_host(target),
+            gives_host_actions=is_host(source),
+            copies_four=copies_four(source, target),
             subscription=paragraph(
                 "An environment whose observations are no single arrays is typed by subscription: "
                 + f"``{name}[{filled(form.subscript, theirs)}](env)``; `infer` finds the "

@@ -34,7 +34,7 @@ class OrdinaryAction(NamedTuple):
     dtype: AnyDType
     shape: tuple[int, ...]
     make: Callable[[HostArray], object]
-    """Makes the environment's array of a copy."""
+    """Makes the environment's array of a copy; NumPy's it copies itself."""
 
 
 _ARRAYS = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
@@ -76,7 +76,8 @@ def ordinary_action(
     small = dtype.itemsize * math.prod(shape) < target.plain_bytes
     if dtype not in target.plain_dtypes or not small:
         return None
-    return OrdinaryAction(dtype, shape, target.plain_import_of(dtype, shape))
+    make = np.ndarray.copy if target.host_arrays else target.plain_import_of(dtype, shape)
+    return OrdinaryAction(dtype, shape, make)
 
 
 def _exists(agent: AnyBackend, imports: ArrayImport) -> bool:
@@ -120,7 +121,8 @@ def _casts_to(dtype: AnyDType) -> frozenset[AnyDType]:
 def _array(
     agent: AnyBackend, target: AnyBackend, ordinary: OrdinaryAction, rule: Convert
 ) -> Convert:
-    dtype, shape, over = ordinary
+    dtype, shape, _ = ordinary
+    over = target.plain_import()
     casts = _casts_to(dtype)
     plain = Plain(agent, target.plain_dtypes)
     view_of = plain.view()

@@ -163,7 +163,10 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         return lambda view: self.from_host(view, None)
 
     def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import:
-        """Return the same for memory of one dtype and shape, if it is quicker to know them."""
+        """Return the same for memory of one dtype and shape, of which there will be a lot.
+
+        It may raise one of `REFUSALS` where `plain_import` finds another way.
+        """
         del dtype, shape
         return self.plain_import()
 

@@ -18,12 +18,14 @@ from gymbridge_runtime.slots import Slot
 from gymbridge_runtime.trees import rule_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gymbridge_runtime.arrays import ArrayImport
     from gymbridge_runtime.backend import AnyBackend, Convert, Import
     from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["OrdinaryArrays", "Shortcuts"]
+__all__ = ["OrdinaryArrays", "OrdinaryCopies", "Shortcuts"]
 
 
 class OrdinaryArrays(NamedTuple):
@@ -38,6 +40,17 @@ class OrdinaryArrays(NamedTuple):
 
 
 _NONE = OrdinaryArrays(None, None)
+
+
+class OrdinaryCopies(NamedTuple):
+    """The arrays that one call copies to NumPy, and another makes the target's of the copy.
+
+    Each raises one of `REFUSALS` for what is special in any way.
+    """
+
+    kind: type[object]
+    copy: Callable[[object], HostArray]
+    make: Import
 
 
 class Shortcuts:
@@ -75,6 +88,13 @@ class Shortcuts:
             shares_as_it_is and not target.keeps_read_only and source.host_arrays
         )
 
+        self._copies_four: bool = (
+            self._exist
+            and not (self._shares or self._casts)
+            and target.refuses_others
+            and not (target.batches or target.copies_in)
+        )
+
     @property
     def ordinary(self) -> OrdinaryArrays:
         """Which arrays one call shares, for code that looks at them itself."""
@@ -83,6 +103,14 @@ class Shortcuts:
         if self._hands_over and self._imports.target.refuses_others:
             return OrdinaryArrays(self._kind, cast("Convert", self._over))
         return _NONE
+
+    @property
+    def copies_of_four(self) -> OrdinaryCopies | None:
+        """Which arrays of a vector environment's step are copied so, where all of them are."""
+        kind, copy, target = self._kind, self._source.plain_copy(), self._imports.target
+        if kind is None or copy is None or not self._copies_four or target.host_arrays:
+            return None
+        return OrdinaryCopies(kind, copy, self._over)
 
     def alone(self, long_way: Convert) -> Convert | None:
         """Return the same as `before`, for what is no part of a tree, if there is a quicker one.
@@ -130,10 +158,12 @@ class Shortcuts:
         """Return ``long_way`` behind a shortcut for four ordinary arrays, if there is one."""
         if not self._exist or self._casts:
             return long_way
-        if self._imports.target.batches:
+        target = self._imports.target
+        if target.batches:
             return self._collecting_four(long_way)
-        if not self._shares:
-            return self._copying_four(long_way)
+        if self._copies_four:
+            over = None if target.host_arrays else self._over
+            return self._plain.copying_four(over, long_way)
         if self._views:
             return self._plain.viewing_four(long_way)
         return self._sharing_four(long_way) if self._hands_over else long_way
@@ -228,12 +258,6 @@ class Shortcuts:
             return long_way(value, depth, bag)
 
         return copy
-
-    def _copying_four(self, long_way: ConvertFour) -> ConvertFour:
-        target = self._imports.target
-        if target.copies_in or not target.refuses_others:
-            return long_way
-        return self._plain.copying_four(None if target.host_arrays else self._over, long_way)
 
     def _importing(self, long_way: Rule) -> Rule:
         view_of, over, dtypes = self._plain.view(), self._over, self._dtypes

@@ -93,7 +93,7 @@ class Settings(NamedTuple):
         return inherited
 
 
-_Ordinary: TypeAlias = "tuple[AnyDType, tuple[int, ...], Callable[[HostArray], EnvActT]]"
+_See: TypeAlias = "Callable[[object], HostArray]"
 
 
 class _Environment(Protocol):
@@ -249,28 +249,38 @@ class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
         settings: What the wrapper was told.
     """
 
-    __slots__: tuple[str, ...] = ("_env", "dtype", "make", "shape")
+    __slots__: tuple[str, ...] = ("_env", "dtype", "make", "plain_action", "see", "shape")
 
+    # for code that looks at actions itself, and does it no more when one was refused
+
+    plain_action: type[object] | None
+    """The type of ordinary actions; None: there are none."""
+    see: _See
+    """Shows one to NumPy, by one call."""
     dtype: AnyDType | None
-    """The dtype of actions that `make` takes a copy of; None: it takes none."""
+    """The dtype of what `make` takes."""
     shape: tuple[int, ...]
     """The shape of these."""
     make: Callable[[HostArray], EnvActT]
-    """Makes an action of the environment of a copy, by one call; see `OrdinaryAction`."""
+    """Makes an action of the environment, by one call; see `OrdinaryAction`."""
 
     def __init__(self, env: _Environment, settings: Settings) -> None:
         super().__init__(settings)
         self._env: _Environment = env
-        self.dtype = None
+        self.plain_action = self.dtype = None
         self.shape = ()
         self.make = cast("Callable[[HostArray], EnvActT]", self.act)
+        self.see = cast("_See", self.act)
 
     @override
     def _rule(self, rules: ActionRules) -> Convert:
         space = _space_of(self._env, "action_space")
         ordinary = rules.ordinary(space)
         if ordinary is not None:
-            self.dtype, self.shape, self.make = cast("_Ordinary[EnvActT]", ordinary)
+            agent = self._settings.target
+            self.plain_action, self.see = agent.plain_kind(), agent.plain_view()
+            self.dtype, self.shape, make = ordinary
+            self.make = cast("Callable[[HostArray], EnvActT]", make)
         return rules.of(space, "action")
 
     @override
@@ -309,10 +319,21 @@ class VectorTraffic(_OneSpace[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT,
         reuses_buffers: Whether the environment returns its own buffers.
     """
 
-    __slots__: tuple[str, ...] = ("batch",)
+    __slots__: tuple[str, ...] = ("batch", "copy", "make_array", "make_obs", "plain_four")
 
     batch: Callable[[object, object, object, object], tuple[ObsT, ArrayT, ArrayT, ArrayT]]
     """Converts observations, rewards, terminations and truncations, all at once."""
+
+    # for code that looks at the four itself, and does it no more when one was refused
+
+    plain_four: type[object] | None
+    """The type of ordinary ones; None: there are none."""
+    copy: _See
+    """Copies one of them, by one call; see `OrdinaryCopies`."""
+    make_obs: Callable[[HostArray], ObsT]
+    """Makes observations of a copy."""
+    make_array: Callable[[HostArray], ArrayT]
+    """Makes rewards, terminations or truncations of a copy."""
 
     def __init__(self, env: _Environment, settings: Settings, *, reuses_buffers: bool) -> None:
         super().__init__(env, settings)
@@ -321,16 +342,26 @@ class VectorTraffic(_OneSpace[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT,
             "Callable[[object, object, object, object], tuple[ObsT, ArrayT, ArrayT, ArrayT]]",
             _First(self, "batch", self._batch),
         )
+        self.plain_four = None
+        self.copy = cast("_See", self.observe)
+        self.make_obs = cast("Callable[[HostArray], ObsT]", self.observe)
+        self.make_array = cast("Callable[[HostArray], ArrayT]", self.observe)
 
     def _batch(self) -> ConvertFour:
         roots = ("reward", "terminated", "truncated")
         ways = [self._observations, *(self._to_agent(root, self.device) for root in roots)]
         source = self._settings.source
+        shortcuts = Shortcuts(ways[0].imports, source)
         if self._settings.target.batches:
             four = together(ways, source)
         else:
             four = in_turn([way.behind_shortcut(source) for way in ways])
-        return Shortcuts(ways[0].imports, source).before_four(four)
+        ordinary = shortcuts.copies_of_four
+        if ordinary is not None:
+            self.plain_four, self.copy, make = ordinary
+            self.make_obs = cast("Callable[[HostArray], ObsT]", make)
+            self.make_array = cast("Callable[[HostArray], ArrayT]", make)
+        return shortcuts.before_four(four)
 
     @override
     def __reduce__(self) -> tuple[object, ...]:

@@ -15,12 +15,15 @@ from typing_extensions import override
 
 from tests.environments.bridges import Value, bridge, same, vector_bridge
 from tests.environments.worlds import Echo, EchoVector
+from tests.libraries.jax import jax, jnp
 from tests.libraries.torch import torch
 from tests.runtime.layouts import expose
 from tests.support import PAIRS, Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.support import Host
 
 TO_NUMPY = [pair for pair in PAIRS if pair.target.name == "numpy"]
 
@@ -214,6 +217,19 @@ ACTIONS: dict[str, Callable[[Value], Value]] = {
     "objects": lambda action: action.astype(object),
     "a dict": lambda action: {"a": action},
 }
+TENSOR_ACTIONS: dict[str, Callable[[Value], Value]] = {
+    "strided": lambda action: action.repeat_interleave(2, -1)[..., ::2] if action.ndim else action,
+    "turned round": lambda action: action.mT.contiguous().mT if action.ndim == 2 else action,
+    "requires grad": lambda action: action.float().clone().requires_grad_(),
+    "a parameter": lambda action: torch.nn.Parameter(action.float()),
+    "conjugate": lambda action: (action * 1j).conj(),
+    "negative": lambda action: (action * 1j).conj().imag,
+    "expanded": lambda action: action[..., :1].expand(action.shape) if action.ndim else action,
+    "bfloat16": lambda action: action.bfloat16(),
+    "sparse": lambda action: action.to_sparse(),
+    "meta": lambda action: action.to("meta"),
+}
+NOTHING = object()
 SPACES = {
     "box": spaces.Box(-4, 4, (4,), np.float32),
     "box of two axes": spaces.Box(-4, 4, (2, 4), np.float32),
@@ -232,39 +248,196 @@ class OwnBox(spaces.Box):
         return super().sample(mask, probability)
 
 
+def actions_of(pair: Pair, sample: Host) -> dict[str, Value]:
+    """Return what an agent may give for ``sample``, and what it had better not."""
+    given: dict[str, Value] = {kind: make(sample) for kind, make in ACTIONS.items()}
+    if pair.target.name == "numpy":
+        return given
+    own = {kind: made(pair, action) for kind, action in given.items()}
+    if pair.target.name == "torch":
+        own |= {kind: make(pair.target.make(sample)) for kind, make in TENSOR_ACTIONS.items()}
+    return own | {"of NumPy": sample}
+
+
+def made(pair: Pair, action: Value) -> Value:
+    """Return an array of the agent's library where it has one for ``action``."""
+    numbers = isinstance(action, np.ndarray) and action.dtype.kind in "?biuf"
+    return pair.target.make(action.astype(action.dtype.newbyteorder("="))) if numbers else action
+
+
+def made_for(pair: Pair, form: str, space: spaces.Space[Value], **options: Value) -> Value:
+    env: Value = Echo(space) if form == "single" else EchoVector(space)
+    return env, (bridge if form == "single" else vector_bridge)(pair, env, **options)
+
+
 @pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}])
 @pytest.mark.parametrize("form", ["single", "vector"])
-@pytest.mark.parametrize("pair", TO_NUMPY, ids=repr)
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
 def test_an_action_is_what_the_core_makes_of_it(
     pair: Pair, form: str, options: dict[str, Value]
 ) -> None:
     for name, space in {**SPACES, "own": OwnBox(-4, 4, (4,), np.float32)}.items():
-        env: Value = Echo(space) if form == "single" else EchoVector(space)
-        agent = (bridge if form == "single" else vector_bridge)(pair, env, **options)
+        env, agent = made_for(pair, form, space, **options)
         env.action_space.seed(3)
         sample = np.asarray(env.action_space.sample())
-        outcome(partial(agent.step, sample))
-        for kind, given in ACTIONS.items():
-            action = given(sample)
-            wanted = outcome(partial(agent._traffic.act, action))
-            refused = outcome(partial(agent.step, action))
-            found = refused if isinstance(refused, Exception) else env.received
-            assert type(found) is type(wanted), (name, kind)
-            if isinstance(wanted, Exception):
-                assert str(found) == str(wanted), (name, kind)
-            else:
-                same(found, wanted)
+        for kind, action in actions_of(pair, sample).items():
+            env, agent = made_for(pair, form, space, **options)
+            outcome(partial(agent.step, made(pair, sample)))
+            for _ in "12":  # before and after one was refused
+                wanted = outcome(partial(agent._traffic.act, action))
+                env.received = NOTHING
+                step = outcome(partial(agent.step, action))
+                found = step if env.received is NOTHING else env.received
+                assert type(found) is type(wanted), (name, kind)
+                if isinstance(wanted, Exception):
+                    assert str(found) == str(wanted), (name, kind)
+                else:
+                    same(found, wanted)
 
 
 @pytest.mark.parametrize("form", ["single", "vector"])
-@pytest.mark.parametrize("pair", TO_NUMPY, ids=repr)
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
 def test_an_environment_owns_an_action_that_was_made_at_once(pair: Pair, form: str) -> None:
-    env: Value = Echo(SPACES["box"]) if form == "single" else EchoVector(SPACES["box"])
-    agent = (bridge if form == "single" else vector_bridge)(pair, env)
-    action = np.asarray(env.action_space.sample())
+    env, agent = made_for(pair, form, SPACES["box"])
+    action = pair.target.make(np.asarray(env.action_space.sample()))
     agent.step(action)
     agent._traffic.act = unwanted
     agent.step(action)
-    before = action.copy()
-    action.fill(3)
+    before = pair.target.values(action)
+    if pair.target.mutable:
+        action[:] = 3
     np.testing.assert_array_equal(pair.source.values(env.received), before)
+    if pair.source.mutable:
+        before = pair.target.values(action)
+        env.received[:] = 4
+        np.testing.assert_array_equal(pair.target.values(action), before)
+
+
+@pytest.mark.parametrize("kind", ["requires grad", "conjugate", "negative", "bfloat16", "meta"])
+@pytest.mark.parametrize("form", ["single", "vector"])
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.target.name == "torch"], ids=repr)
+def test_a_step_leaves_actions_to_the_core_once_one_was_refused(
+    pair: Pair, form: str, kind: str
+) -> None:
+    env, agent = made_for(pair, form, SPACES["box"])
+    sample = torch.as_tensor(env.action_space.sample())
+    agent.step(sample)
+    see, attempts = agent._traffic.see, []
+
+    def counted(value: Value) -> Value:
+        attempts.append(value)
+        return see(value)
+
+    agent._traffic.see = counted
+    agent.step(sample)
+    for _ in range(3):
+        outcome(partial(agent.step, TENSOR_ACTIONS[kind](sample)))
+    agent.step(sample)
+    same(env.received, pair.source.make(sample.numpy()))
+    assert len(attempts) == 2
+
+
+@pytest.mark.parametrize("form", ["single", "vector"])
+def test_a_step_leaves_actions_to_the_core_once_their_import_was_refused(form: str) -> None:
+    pair = Pair("jax", "numpy")
+    env, agent = made_for(pair, form, SPACES["box"])
+    action = np.asarray(env.action_space.sample())
+    agent.step(action)
+    make, attempts = agent._traffic.make, []
+
+    def counted(value: Value) -> Value:
+        attempts.append(value)
+        return make(value)
+
+    agent._traffic.make = counted
+    agent.step(action)
+    with jax.disable_jit():  # nothing is compiled, and NumPy's array would come back
+        agent.step(action)
+        assert pair.source.is_array(env.received)
+        agent.step(action)
+    assert pair.source.is_array(env.received)
+    assert len(attempts) == 2
+
+
+# -- the four arrays of a vector environment's step -------------------------------------------
+
+FOUR: dict[str, Callable[[], Value]] = {
+    "ordinary": lambda: jnp.linspace(0, 1, 3),
+    "of two axes": lambda: jnp.arange(6.0).reshape(3, 2),
+    "flags": lambda: jnp.arange(3) > 1,
+    "bfloat16": lambda: jnp.ones(3, jnp.bfloat16),
+    "float8": lambda: jnp.ones(3, jnp.float8_e4m3fn),
+    "deleted": lambda: deleted(jnp.ones(3)),
+    "a key": lambda: jax.random.key(3),
+    "of NumPy": lambda: np.ones(3),
+    "a dict": lambda: {"a": jnp.ones(3), "b": "text"},
+    "nothing": lambda: None,
+    "a number": lambda: 2.5,
+    "a list": lambda: [1.0, 2.0, 3.0],
+}
+
+
+def deleted(array: Value) -> Value:
+    array.delete()
+    return array
+
+
+class Four(EchoVector):
+    """Returns the four that it is told to."""
+
+    four: tuple[Value, ...] = ()
+
+    @override
+    def step(self, actions: Value) -> Value:
+        return *self.four, {}
+
+
+@pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}, {"float_dtype": "f8"}])
+@pytest.mark.parametrize("place", range(4))
+def test_a_vector_step_returns_what_the_core_does(place: int, options: dict[str, Value]) -> None:
+    for kind, make in FOUR.items():
+        env = Four(SPACES["one choice"])
+        agent = vector_bridge(Pair("jax", "torch"), env, **options)
+        for four in ([FOUR["ordinary"]() for _ in range(4)], [FOUR["flags"]() for _ in range(4)]):
+            env.four = tuple(four)
+            outcome(partial(agent.step, None))
+            four[place] = make()
+            env.four = tuple(four)
+            for _ in "12":
+                found = outcome(partial(agent.step, None))
+                wanted: Value = outcome(partial(agent._traffic.batch, *env.four))
+                if isinstance(wanted, Exception):
+                    assert (type(found), str(found)) == (type(wanted), str(wanted)), kind
+                else:
+                    same(found, (*wanted, {}))
+
+
+def test_a_vector_step_asks_the_core_for_no_four_ordinary_arrays() -> None:
+    env = Four(SPACES["one choice"])
+    agent = vector_bridge(Pair("jax", "torch"), env)
+    env.four = tuple(FOUR[kind]() for kind in ("of two axes", "ordinary", "flags", "flags"))
+    agent.step(None)
+    agent._traffic.batch = unwanted
+    four = agent.step(None)[:4]
+    for found, array in zip(four, env.four, strict=True):
+        same(found, torch.from_numpy(np.array(array)))
+        found.zero_()  # nobody else's memory
+    assert all(np.array(array).any() for array in env.four)
+
+
+def test_a_vector_step_leaves_arrays_to_the_core_once_one_was_refused() -> None:
+    env = Four(SPACES["one choice"])
+    agent = vector_bridge(Pair("jax", "torch"), env)
+    env.four = (jnp.ones(3),) * 4
+    agent.step(None)
+    make, attempts = agent._traffic.make_array, []
+
+    def counted(value: Value) -> Value:
+        attempts.append(value)
+        return make(value)
+
+    agent._traffic.make_array = counted
+    env.four = (*env.four[:3], jnp.ones(3, jnp.bfloat16))
+    for _ in range(3):
+        assert agent.step(None)[3].dtype is torch.bfloat16
+    assert len(attempts) == 3

@@ -14,12 +14,12 @@ import jax
 from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.backends.jax_packed import ImportMany, import_of, jitted
 from jax.sharding import get_abstract_mesh
-from numpy import ndarray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gymbridge_runtime.backend import Import
+    from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["CONFIG", "SMALL", "SMALL_ARRAYS"]
@@ -75,33 +75,23 @@ class SmallArrays:
         """
         return self._compiled(no_import, copies=True)
 
-    def _compiled(self, otherwise: Import, *, copies: bool, all_alike: bool = False) -> Import:
+    def _compiled(self, otherwise: Import, *, copies: bool) -> Import:
         """Return the import of what is compiled.
 
         Args:
             otherwise: What imports the rest.
             copies: Whether it is given memory that others write into, and imports copies.
-            all_alike: Whether it is for arrays of one signature, which is looked up in .1 µs.
         """
         find = self._one.get
-        found: Import | None = None
         self._wary = self._wary or _is_unusual()
 
         def imported(view: HostArray) -> object:
-            nonlocal found
-            call = found
-            if call is None:
-                call = find((view.dtype, view.shape))
-                if all_alike:
-                    found = call
+            call = find((view.dtype, view.shape))
             if call is not None and not (self._wary and _is_unusual()):
                 try:
-                    made = call(view.copy() if copies else view)
+                    return call(view.copy() if copies else view)
                 except (ArithmeticError, RuntimeError):  # a setting forbids it
-                    made = view
-                if type(made) is not ndarray:
-                    return made
-                self._wary = True
+                    self._wary = True
             return otherwise(view)
 
         return imported
@@ -116,14 +106,24 @@ class SmallArrays:
         """How many signatures are compiled, and how many are counted; both are bounded."""
         return len(self._one) + len(self._many), len(self._seen)
 
-    def importer(self, otherwise: Import, *, all_alike: bool = False) -> Import:
+    def compiled(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import | None:
+        """Return the import of arrays of one signature, none of which has 64 bits, if it may be.
+
+        It raises an error where a setting of JAX forbids it.
+        """
+        signature = (dtype, shape)
+        if signature not in self._one and not self._is_full():
+            self._one[signature] = _alone()
+        return self._one.get(signature)
+
+    def importer(self, otherwise: Import) -> Import:
         """Return the import of arrays that nobody writes into: by ``otherwise``, until compiled."""
 
         def uncompiled(view: HostArray) -> object:
             call = self._promoted(view)
             return otherwise(view) if call is None or _is_unusual() else call(view)
 
-        return self._compiled(uncompiled, copies=False, all_alike=all_alike)
+        return self._compiled(uncompiled, copies=False)
 
     def _promoted(self, view: HostArray) -> Import | None:
         if view.nbytes >= SMALL:
@@ -143,10 +143,12 @@ class SmallArrays:
             self._many[signature] = import_of(views, wide=wide)
         return self.many_again(views)
 
+    def _is_full(self) -> bool:
+        return len(self._one) + len(self._many) >= _MOST_SIGNATURES
+
     def _often(self, signature: object, views: Sequence[HostArray]) -> bool:
         """Count the signature of ``views``; tell whether it is time to compile it."""
-        full = len(self._one) + len(self._many) >= _MOST_SIGNATURES
-        if full or any(view.nbytes >= SMALL for view in views):
+        if self._is_full() or any(view.nbytes >= SMALL for view in views):
             return False
         if len(self._seen) >= _MOST_SEEN:
             self._seen.clear()
@@ -161,8 +163,9 @@ def _alone() -> Import:
     """Return the import of one array of any signature, which JAX compiles for each."""
 
     def same(array: jax.Array) -> jax.Array:
-        if get_abstract_mesh().axis_names:  # JAX compiles anew for every mesh, and stops here
-            raise RuntimeError("under a mesh an array would go to all of its devices")
+        # JAX comes here again for every mesh, and every time where nothing is to be compiled
+        if get_abstract_mesh().axis_names or CONFIG.jax_disable_jit:
+            raise RuntimeError("the array would go to all devices of a mesh, or to none")
         return array
 
     # the result takes the memory that the argument was copied to, .3 µs sooner than memory of its
