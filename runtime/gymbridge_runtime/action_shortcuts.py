@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from gymbridge_runtime.backend import REFUSALS, Convert
 from gymbridge_runtime.dtypes import AnyDType, is_floating
+from gymbridge_runtime.memory import silence
 from gymbridge_runtime.narrowing import is_discrete
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.plain import Plain
@@ -131,7 +132,7 @@ def _array(
     def cast_to_fit(action: object) -> object:
         view = view_of(action)
         if view is not None and view.dtype in casts and view.shape == shape:
-            copy = view.astype(dtype, "C")
+            copy = silence().run(view.astype, dtype, "C")
             return copy if as_it_is else over(copy)
         return rule(action)
 

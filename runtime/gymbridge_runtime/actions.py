@@ -17,6 +17,7 @@ from gymbridge_runtime.backend import HostView
 from gymbridge_runtime.describe import step_to
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer
 from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.memory import silence
 from gymbridge_runtime.narrowing import (
     is_box,
     is_dict_space,
@@ -103,7 +104,7 @@ class ActionRules:
             view = self._views.of(action)
             if view is None or view.size != 1 or not _casts(view, dtype):
                 return self._plain(action)
-            number = view.reshape(()).astype(dtype)
+            number = silence().run(view.reshape(()).astype, dtype)
             if self._imports.target.host_scalars:
                 return number[()]
             return self._imports.fresh(number, None)

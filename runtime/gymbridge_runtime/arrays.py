@@ -12,6 +12,7 @@ from gymbridge_runtime.direct import DirectImport
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_floating, is_integer, is_number
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.layouts import odd_layout
+from gymbridge_runtime.memory import silence
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.slots import Slot
 
@@ -172,9 +173,7 @@ class ArrayImport:
                     f"{array.dtype} would have to be cast to {dtype}",
                     "cast it first, or allow copies",
                 )
-            # as the libraries do when they narrow; a NaN may be a signal
-            with np.errstate(over="ignore", invalid="ignore"):
-                array = target.private_copy(array, dtype)
+            array = silence().run(target.private_copy, array, dtype)
         elif not owned:
             obstacle = self._obstacle(array)
             if obstacle is not None and self._never:

@@ -1,8 +1,9 @@
-"""Private copies in memory of the alignment that a library asks of what it takes over."""
+"""Private copies: in memory aligned as a library asks of what it takes over, or of another dtype."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextvars import Context
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -10,7 +11,26 @@ if TYPE_CHECKING:
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["aligned_copy", "is_aligned"]
+__all__ = ["aligned_copy", "is_aligned", "silence"]
+
+
+def _silent() -> Context:
+    context = Context()
+    _ = context.run(np.seterr, over="ignore", invalid="ignore")
+    return context
+
+
+_SILENCE: Final = _silent()
+
+
+def silence() -> Context:
+    """Return a context in which NumPy casts without a word, as the libraries do when they narrow.
+
+    What does not fit is infinite then, and a NaN may be a signal. NumPy keeps what it does about
+    such numbers in the context, so ``silence().run(array.astype, dtype)`` is what `numpy.errstate`
+    around the cast would be, at .1 µs instead of .65.
+    """
+    return _SILENCE.copy()
 
 
 def aligned_copy(view: HostArray, dtype: AnyDType, alignment: int) -> HostArray:

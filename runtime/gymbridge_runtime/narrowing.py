@@ -24,6 +24,7 @@ __all__ = [
     "is_mapping",
     "is_multi_discrete",
     "is_one_of",
+    "is_plain_dict",
     "is_sequence",
     "is_space",
     "is_tuple",
@@ -40,6 +41,11 @@ def untyped(owner: object, name: str) -> object:
 def is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
     """Tell whether ``value`` is a mapping."""
     return issubclass(type(value), Mapping)
+
+
+def is_plain_dict(value: object) -> TypeIs[dict[object, object]]:
+    """Tell whether ``value`` is a dictionary, and of no class that derives from it."""
+    return type(value) is dict
 
 
 def is_sequence(value: object) -> TypeIs[tuple[object, ...] | list[object]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from gymbridge_runtime.memory import silence
 from gymbridge_runtime.slots import Slot
 from gymbridge_runtime.trees import rule_of
 
@@ -68,7 +69,7 @@ def _narrowed(imports: ArrayImport, dtype: AnyDType, narrow: AnyDType, long_way:
         stored = stored_as(dtype)
         if stored is None or not low <= value <= high:
             return long_way(value, depth, bag)
-        made: HostArray = array(value, stored)
+        made: HostArray = silence().run(array, value, stored)
         if bag is None:
             return over(made)
         bag.append(made)

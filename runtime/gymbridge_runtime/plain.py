@@ -15,7 +15,7 @@ from gymbridge_runtime.backend import REFUSALS
 from gymbridge_runtime.trees import rule_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gymbridge_runtime.backend import AnyBackend, Convert, ConvertFour, Import
     from gymbridge_runtime.dtypes import AnyDType
@@ -63,23 +63,29 @@ class Plain:
 
         return view
 
-    def view_four(self) -> Callable[[object, object, object, object], tuple[HostArray, ...] | None]:
-        """Return what views four ordinary arrays, and returns None if not all of them are."""
-        kind, view_of, are_views = self._kind, self._view_of, self._are_views
+    def views(self) -> Callable[[Sequence[object]], Sequence[HostArray] | None]:
+        """Return what views ordinary arrays, and returns None if not all values are such."""
+        kind, view_of, is_plain = self._kind, self._view_of, self.is_plain
 
-        def view(a: object, b: object, c: object, d: object) -> tuple[HostArray, ...] | None:
-            nonlocal kind
-            if not type(a) is type(b) is type(c) is type(d) is kind:
-                return None
-            if are_views:
-                return cast("tuple[HostArray, ...]", (a, b, c, d))
+        def themselves(values: Sequence[object]) -> Sequence[HostArray] | None:
+            for value in values:
+                if type(value) is not kind:
+                    return None
+            return cast("Sequence[HostArray]", values)
+
+        def views(values: Sequence[object]) -> Sequence[HostArray] | None:
+            seen: list[HostArray] = []
             try:
-                return view_of(a), view_of(b), view_of(c), view_of(d)
+                for value in values:
+                    if type(value) is not kind or (self.wary and not is_plain(value)):
+                        return None
+                    seen.append(view_of(value))
             except REFUSALS:
-                kind = None
+                self.wary = True
                 return None
+            return seen
 
-        return view
+        return themselves if self._are_views else views
 
     def viewing(self, otherwise: Rule) -> Rule:
         """Return ``otherwise`` behind a test for ordinary arrays, answered by their views."""

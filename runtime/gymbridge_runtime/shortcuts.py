@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gymbridge_runtime.backend import REFUSALS, ConvertFour, no_import
 from gymbridge_runtime.dtypes import AnyDType, is_floating
+from gymbridge_runtime.narrowing import is_plain_dict
 from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.plain import Plain
 from gymbridge_runtime.slots import Slot
@@ -278,13 +279,13 @@ class Shortcuts:
         target, quiet = self._imports.target, self._imports.quiet
         again = no_import if self._casts else target.again()
         most, private_copy = target.plain_bytes, target.private_copy
-        is_view = self._source.host_arrays
-        view_of = self._plain.view()
+        plain, view_of = self._plain, self._source.plain_view()
+        is_view, is_plain = self._source.host_arrays, plain.is_plain
 
         def collect(value: HostArray, depth: int = 0, bag: Bag | None = None) -> object:
             try:
-                view = value if is_view and type(value) is kind else view_of(value)
-                if view is not None:
+                if type(value) is kind and (is_view or not plain.wary or is_plain(value)):
+                    view = value if is_view else view_of(value)
                     if bag is None and (array := again(view)) is not None:
                         return array
                     dtype = view.dtype if view.dtype in dtypes else quiet(view.dtype)
@@ -294,22 +295,32 @@ class Shortcuts:
                         bag.append(view)  # to be copied with the others
                         return Slot(len(bag) - 1)
             except REFUSALS:
-                pass
+                plain.wary = True
             return long_way(value, depth, bag)
 
         return rule_of(collect)
 
     def _collecting_four(self, long_way: ConvertFour) -> ConvertFour:
+        """Import arrays of which the likes were imported often: four, or dictionaries and three."""
         again = self._imports.target.many_again()
-        views_of = self._plain.view_four()
+        kind, views_of = self._kind, self._plain.views()
+        are_views = self._source.host_arrays
 
         def collect(a: object, b: object, c: object, d: object) -> tuple[object, ...]:
+            tree = None
             try:
-                views = views_of(a, b, c, d)
-                if views is not None and (arrays := again(views)) is not None:
-                    return tuple(arrays)
+                if are_views and type(a) is type(b) is type(c) is type(d) is kind:
+                    arrays = again(cast("tuple[HostArray, ...]", (a, b, c, d)))
+                else:
+                    tree = a if is_plain_dict(a) else None
+                    views = views_of((*((a,) if tree is None else tree.values()), b, c, d))
+                    arrays = None if views is None else again(views)
             except REFUSALS:
-                pass
-            return long_way(a, b, c, d)
+                arrays = None
+            if arrays is None:
+                return long_way(a, b, c, d)
+            if tree is None:
+                return tuple(arrays)
+            return dict(zip(tree, arrays, strict=False)), *arrays[-3:]
 
         return collect

@@ -206,6 +206,18 @@ def test_the_links_of_a_graph_may_be_a_list(pair: Pair) -> None:
     same(received.edge_links, np.array([[0, 1], [1, 0]], np.int32))
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (2, 3)])
+def test_what_does_not_fit_is_infinite_without_a_word(pair: Pair, shape: tuple[int, ...]) -> None:
+    for number in (1e300, -1e300, 1e-310):
+        with np.errstate(over="ignore"):
+            action = pair.target.make(np.full(shape, number))
+        space = spaces.Box(-np.inf, np.inf, shape, np.float32)
+        with np.errstate(all="raise"):  # as some users have it everywhere
+            received = _received(pair, space, action)
+        wanted = np.inf * np.sign(number) if abs(number) > 1 else 0
+        same(received, np.full(shape, wanted, np.float32))
+
+
 # -- shapes ---------------------------------------------------------------------------------------
 
 

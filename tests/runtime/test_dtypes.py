@@ -28,6 +28,11 @@ from tests.support import LIBRARIES, PAIRS, Array, Pair, identical, run_python
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+def narrow(array: Array) -> Array:
+    return array.astype("c8" if array.dtype.kind == "c" else "f4")
+
+
 INTO_JAX = [pair for pair in PAIRS if pair.target.name == "jax"]
 OUT_OF_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
 JAX = load("gymbridge_runtime.backends.jax:JAX")
@@ -101,6 +106,29 @@ class TestJaxWithX64Off:
         with np.errstate(over="ignore"):
             expected = values.astype(np.float32)
         assert identical(np.array(pair.convert(pair.source.make(values))), expected)
+
+    @pytest.mark.usefixtures("nothing_compiled")
+    @pytest.mark.parametrize("dtype", ["float64", "complex128"])
+    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+    def test_what_does_not_fit_is_narrowed_without_a_word_however_often(
+        self, pair: Pair, dtype: str
+    ) -> None:
+        def numbers(size: int) -> list[Array]:
+            return [np.full(size, value, dtype) for value in (1e300, -1e-310, 0.5)]
+
+        scalars = [1e-310, 1e300, np.float64(1e-310), np.float64(-1e300), np.complex128(1e-310)]
+        trees = [numbers(size) for size in (3, 600, 60_000)]
+        trees += [numbers(3) * 30, [*numbers(600), *numbers(3)], *map(numbers, (4, 601))]
+        for tree in [*trees, *[[one] for one in numbers(5)], scalars]:
+            values = [pair.source.make(one) if np.ndim(one) else one for one in tree]
+            with np.errstate(all="raise"):  # as some users have it everywhere
+                found = [pair.convert(values) for _ in range(20)]
+                found += [[pair.convert(one) for one in values] for _ in range(20)]
+            with np.errstate(all="ignore"):
+                wanted = [narrow(np.asarray(one)) for one in tree]
+            for arrays in found:
+                for array, expected in zip(arrays, wanted, strict=True):
+                    assert identical(np.asarray(array), expected)
 
     @pytest.mark.parametrize("dtype", ["float64", "complex128"])
     @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from functools import partial
+
 import numpy as np
 import pytest
 from gymbridge_runtime.actions import ActionRules
@@ -165,6 +168,66 @@ def test_the_shortcut_for_four_arrays_does_what_dlpack_does(pair: Pair) -> None:
         assert identical(pair.target.values(array), pair.target.values(reference))
         same = pair.target.address(array) == pair.source.address(source)
         assert same is shares(pair, "copy=None")
+
+
+INTO_JAX = [pair for pair in PAIRS if pair.target.name == "jax"]
+
+
+def observations(pair: Pair) -> dict[str, Array]:
+    """Return dictionaries as environments observe them, of arrays that are all ordinary."""
+    made: Array = partial(source_of, pair)
+    return {
+        "two": {"b": made("float32", (4, 3)), "a": made("uint8", (4, 2))},
+        "many": {str(number): made("float32", (4, number)) for number in range(1, 12)},
+        "none": {},
+        "keys of all kinds": {
+            0: made("int32", (4,)),
+            None: made("bool", (4, 2)),
+            (): made("int8", (4,)),
+        },
+        "empty and without axes": {"e": made("float32", (0, 3)), "0": made("float32", ())},
+        "larger than a page": {"a": made("float32", (4, 2000)), "b": made("uint8", (3,))},
+    }
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+@pytest.mark.parametrize("kind", observations(Pair("numpy", "jax")))
+@pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+def test_the_shortcut_for_dictionaries_and_three_arrays_does_what_dlpack_does(
+    pair: Pair, kind: str
+) -> None:
+    tree, step = observations(pair)[kind], arrays_of_a_step(pair)[1:]
+    converter, shortcuts = shortcuts_of(pair)
+    for _ in range(20):  # what JAX sees often it compiles
+        converter((tree, *step))
+    found, *rest = shortcuts.before_four(unwanted)(tree, *step)
+    assert type(found) is dict
+    assert list(found) == list(tree)
+    pairs = [*zip(found.values(), tree.values(), strict=True), *zip(rest, step, strict=True)]
+    for array, source in pairs:
+        reference = by_dlpack("jax", source)
+        assert type(array) is type(reference)
+        assert identical(pair.target.values(array), pair.target.values(reference))
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+@pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
+def test_dictionaries_and_three_arrays_of_which_not_all_are_ordinary_take_the_long_way(
+    pair: Pair,
+) -> None:
+    tree, step = observations(pair)["two"], arrays_of_a_step(pair)[1:]
+    converter, shortcuts = shortcuts_of(pair)
+    for _ in range(20):
+        converter((tree, *step))
+    four = shortcuts.before_four(lambda *values: values)
+    wide = source_of(Pair(pair.source.name, "jax"), "int64", (4, 3))
+    for odd in (3, None, {}, {"a": step[0]}, np.array(["text"]), np.array([None]), wide):
+        for other in ({**tree, "b": odd}, {**tree, "odd": odd}, OrderedDict(tree), odd):
+            values = (other, *step)
+            assert all(one is two for one, two in zip(four(*values), values, strict=True))
+        for place in range(3):
+            values = (tree, *step[:place], odd, *step[place + 1 :])
+            assert all(one is two for one, two in zip(four(*values), values, strict=True))
 
 
 @pytest.mark.parametrize("pair", ["numpy_to_torch", "jax_to_torch", "jax_to_numpy"])

@@ -16,7 +16,7 @@ from gymbridge_runtime.backend import (
 from gymbridge_runtime.backends.jax_small import CONFIG, SMALL, SMALL_ARRAYS
 from gymbridge_runtime.dlpack import Producer, device_of
 from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.memory import aligned_copy
+from gymbridge_runtime.memory import aligned_copy, silence
 from gymbridge_runtime.narrowing import untyped
 from jax.core import Tracer
 from jax.sharding import NamedSharding, PartitionSpec, Sharding
@@ -167,7 +167,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def many_again(self) -> Callable[[Sequence[HostArray]], Sequence[object] | None]:
-        return SMALL_ARRAYS.many_again
+        return SMALL_ARRAYS.many_again()
 
     def _put(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
         if device is None:
@@ -201,12 +201,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     @override
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
         if view.size * dtype.itemsize >= SMALL:
-            return aligned_copy(view, dtype, _ALIGNMENT)
+            return silence().run(aligned_copy, view, dtype, _ALIGNMENT)
         if dtype == view.dtype:
             return view.copy()
-        # what does not fit is infinite, as JAX has it, and a NaN may be a signal
-        with np.errstate(over="ignore", invalid="ignore"):
-            return view.astype(dtype, "C")
+        return silence().run(view.astype, dtype, "C")
 
     @override
     def parse_device(self, device: object) -> object:

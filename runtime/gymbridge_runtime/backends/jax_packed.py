@@ -5,10 +5,12 @@ Their bytes are put one after the other on the host, and XLA takes them apart ag
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 import jax
 import numpy as np
+from gymbridge_runtime.memory import silence
 from gymbridge_runtime.narrowing import untyped
 from typing_extensions import TypeVar
 
@@ -37,10 +39,15 @@ _MOST_BYTES: Final = 4096
 _PACKED: Final = frozenset(map(np.dtype, "?bBhHeiIlLqQfd"))
 
 _WIDE: Final[AnyDType] = np.dtype(np.float64)
-"""What JAX has as float32, unless x64 is on."""
+_NARROW: Final[AnyDType] = np.dtype(np.float32)
+"""As what JAX has the former, unless x64 is on."""
 
 _WORD: Final = 4
 """Bytes of the elements that are handed over: XLA takes single bytes apart at a third the speed."""
+
+_WORDS: Final[AnyDType] = np.dtype(np.int32)
+
+_octets: Final[Callable[[HostArray], bytes]] = np.ndarray.tobytes
 
 
 class _Packed(NamedTuple):
@@ -80,6 +87,17 @@ def _copied(arrays: Sequence[HostArray]) -> Sequence[object]:
     return _same(*[array.copy() for array in arrays])
 
 
+def _copied_narrow(arrays: Sequence[HostArray]) -> Sequence[object]:
+    return _same(*map(_narrow, arrays))
+
+
+def _narrow(array: HostArray) -> HostArray:
+    """Return a copy in the dtype that JAX has without x64; JAX itself would do it aloud."""
+    if array.dtype != _WIDE:
+        return array.copy()
+    return silence().run(array.astype, _NARROW, "C")
+
+
 def import_of(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
     """Return the import of copies of arrays like ``views``.
 
@@ -88,7 +106,7 @@ def import_of(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
         wide: Whether JAX has float64 as well, and does not store it as float32.
     """
     if len(views) > _MOST_ARRAYS:
-        return _copied
+        return _copied if wide else _copied_narrow
     compiled: dict[object, ImportMany] = {}
     calls: list[tuple[slice, ImportMany]] = []
     count = -(-len(views) // _MOST_RESULTS)
@@ -114,11 +132,15 @@ def _in_one_call(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
     """Return the import by one compiled call, with one argument for all that can be packed."""
     packed, end = _places(views, wide=wide)
     if len(packed) <= 1:
-        return _copied
+        return _copied if wide else _copied_narrow
     order = [one.which for one in packed]
     others = [index for index in range(len(views)) if index not in order]
-    narrowed = [views[index].dtype == _WIDE and not wide for index in order]
-    rest = [b"\0" * (-end % _WORD)]
+    in_order: Callable[[Sequence[HostArray]], tuple[HostArray, ...]] = itemgetter(*order)
+    narrowed = [
+        place for place, which in enumerate(order) if views[which].dtype == _WIDE and not wide
+    ]
+    own: Callable[[HostArray], HostArray] = np.ndarray.copy if wide else _narrow
+    padding = [np.zeros(-end % _WORD, np.uint8)] if end % _WORD else []
 
     @jitted
     def unpack(words: jax.Array, *arrays: jax.Array) -> tuple[jax.Array, ...]:
@@ -127,24 +149,13 @@ def _in_one_call(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
         return tuple([found[index] for index in range(len(views))])
 
     def imported(arrays: Sequence[HostArray]) -> Sequence[object]:
-        return unpack(
-            np.frombuffer(b"".join([arrays[index].tobytes() for index in order] + rest), np.int32),
-            *[arrays[index].copy() for index in others],
-        )
+        joined = [*in_order(arrays), *padding]
+        for place in narrowed:
+            joined[place] = silence().run(joined[place].astype, _NARROW)
+        words = np.frombuffer(b"".join(map(_octets, joined)), _WORDS)
+        return unpack(words, *[own(arrays[index]) for index in others]) if others else unpack(words)
 
-    def imported_narrowed(arrays: Sequence[HostArray]) -> Sequence[object]:
-        # what does not fit is infinite, as JAX has it, and a NaN may be a signal
-        with np.errstate(over="ignore", invalid="ignore"):
-            narrow = [
-                arrays[index].astype(np.float32) if is_wide else arrays[index]
-                for index, is_wide in zip(order, narrowed, strict=True)
-            ]
-        return unpack(
-            np.frombuffer(b"".join([array.tobytes() for array in narrow] + rest), np.int32),
-            *[arrays[index].copy() for index in others],
-        )
-
-    return imported_narrowed if any(narrowed) else imported
+    return imported
 
 
 def _places(views: Sequence[HostArray], *, wide: bool) -> tuple[list[_Packed], int]:
@@ -153,7 +164,7 @@ def _places(views: Sequence[HostArray], *, wide: bool) -> tuple[list[_Packed], i
     start = 0
     for index, view in sorted(enumerate(views), key=lambda one: -one[1].itemsize):
         if view.dtype in _PACKED and 0 < view.nbytes < _MOST_BYTES:
-            dtype = np.dtype(np.float32) if view.dtype == _WIDE and not wide else view.dtype
+            dtype = _NARROW if view.dtype == _WIDE and not wide else view.dtype
             stop = start + view.size * dtype.itemsize
             places.append(_Packed(index, start, stop, view.shape, dtype))
             start = stop

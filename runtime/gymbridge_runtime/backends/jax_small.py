@@ -8,6 +8,7 @@ bounded number of signatures; infos have ever new shapes.
 from __future__ import annotations
 
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import jax
@@ -58,6 +59,10 @@ def _is_unusual() -> bool:
     )
 
 
+_looks: Final[Callable[[HostArray], object]] = attrgetter("dtype", "shape")
+"""What arrays have in common that the same function is compiled for."""
+
+
 class SmallArrays:
     """The imports that were compiled, and how often other signatures were seen."""
 
@@ -96,10 +101,15 @@ class SmallArrays:
 
         return imported
 
-    def many_again(self, views: Sequence[HostArray]) -> Sequence[object] | None:
-        """Return copies of two or more arrays if their like was imported often, else None."""
-        call = self._many.get((CONFIG.jax_enable_x64, *[(one.dtype, one.shape) for one in views]))
-        return None if call is None or _is_unusual() else call(views)
+    def many_again(self) -> Callable[[Sequence[HostArray]], Sequence[object] | None]:
+        """Return what imports copies of two or more arrays if their like was imported often."""
+        find = self._many.get
+
+        def imported(views: Sequence[HostArray]) -> Sequence[object] | None:
+            call = find((CONFIG.jax_enable_x64, *map(_looks, views)))
+            return None if call is None or _is_unusual() else call(views)
+
+        return imported
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -137,11 +147,11 @@ class SmallArrays:
 
     def many(self, views: Sequence[HostArray]) -> Sequence[object] | None:
         """Return copies of two or more arrays in JAX; None where that is not compiled."""
-        wide = CONFIG.jax_enable_x64
-        signature = (wide, *[(one.dtype, one.shape) for one in views])
-        if signature not in self._many and self._often(signature, views):
-            self._many[signature] = import_of(views, wide=wide)
-        return self.many_again(views)
+        signature = (CONFIG.jax_enable_x64, *map(_looks, views))
+        call = self._many.get(signature)
+        if call is None and self._often(signature, views):
+            call = self._many[signature] = import_of(views, wide=CONFIG.jax_enable_x64)
+        return None if call is None or _is_unusual() else call(views)
 
     def _is_full(self) -> bool:
         return len(self._one) + len(self._many) >= _MOST_SIGNATURES
