@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from gymbridge_runtime.dtypes import first_misfit, is_integer
+from gymbridge_runtime.dtypes import AnyDType, is_integer
 from gymbridge_runtime.narrowing import (
     is_box,
     is_dict_space,
@@ -18,9 +18,11 @@ from gymnasium import spaces
 
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.types import AnySpace
+    from gymbridge_runtime.types import AnySpace, HostArray
 
 __all__ = ["proves_fit"]
+
+_WIDEST: AnyDType = np.dtype(np.int64)
 
 
 def proves_fit(space: AnySpace, target: AnyBackend) -> bool:
@@ -36,20 +38,25 @@ def proves_fit(space: AnySpace, target: AnyBackend) -> bool:
     dtype, extremes = space.dtype, _extremes(space)
     if dtype is None or extremes is None:
         return False
+    if not is_integer(dtype):
+        dtype = _WIDEST  # a space of floats contains integers, too
     stored = target.narrowest(dtype)
-    if stored == dtype or not is_integer(dtype):
-        return True
-    return stored is not None and all(
-        first_misfit(np.asarray(extreme), stored) is None for extreme in extremes
+    if stored is None or stored == dtype:
+        return stored is not None
+    bounds = np.iinfo(stored)
+    least, greatest = extremes
+    fits = np.all(np.greater_equal(least, bounds.min)) and np.all(
+        np.less_equal(greatest, bounds.max)
     )
+    return bool(fits)
 
 
-def _extremes(space: AnySpace) -> tuple[object, ...] | None:
-    """Return the least and the greatest number in ``space``, where it bounds its numbers."""
+def _extremes(space: AnySpace) -> tuple[HostArray, HostArray] | None:
+    """Return the least and the greatest numbers in ``space``, where it bounds its numbers."""
     if is_box(space):
         return space.low, space.high
     if is_discrete(space):
-        return space.start, space.start + space.n - 1
+        return np.asarray(space.start), np.asarray(space.start + space.n - 1)
     if is_multi_discrete(space):
         return space.start, space.start + space.nvec - 1
-    return (0, 1) if isinstance(space, spaces.MultiBinary) else None
+    return (np.zeros(()), np.ones(())) if isinstance(space, spaces.MultiBinary) else None

@@ -205,6 +205,11 @@ BOUNDED: list[tuple[gym.Space[Array], bool]] = [
     (spaces.Box(0, 2**31, (2,), np.int64), False),
     (spaces.Box(0, 2**32 - 1, (2,), np.uint64), True),
     (spaces.Box(0, 2**32, (2,), np.uint64), False),
+    (spaces.Box(-np.inf, np.inf, (2,), np.float64), False),
+    (spaces.Box(-np.inf, np.inf, (), np.float32), False),
+    (spaces.Box(-1, 2**32, (2,), np.float32), False),
+    (spaces.Box(-(2**33), 1, (2,), np.float32), False),
+    (spaces.Box(np.array([0, -np.inf]), np.array([1, 0]), dtype=np.float64), False),
     (spaces.Text(5), True),
     (spaces.Dict(a=spaces.Discrete(3), b=spaces.Tuple([spaces.Discrete(3)])), True),
     (spaces.Dict(a=spaces.Discrete(3), b=spaces.Tuple([spaces.Discrete(2**40)])), False),
@@ -253,10 +258,22 @@ class TestBoundsOfSpaces:
         result: Array = again({"a": np.arange(3)})
         assert result["a"].tolist() == [0, 1, 2]
 
-    def test_that_prove_nothing_do_not_hide_a_loss(self) -> None:
-        space = spaces.Box(0, 2**62, (1,), np.int64)
-        env = NumpyToJax(Replay(space, np.array([2**40])))
-        with pytest.raises(ConversionError, match=r"obs: JAX cannot hold the int64 value"):
+    @pytest.mark.parametrize(
+        ("space", "observation"),
+        [
+            (spaces.Box(0, 2**62, (1,), np.int64), np.array([2**40])),
+            (spaces.Box(-np.inf, np.inf, (1,), np.float64), np.array([2**40])),
+            (spaces.Box(-np.inf, np.inf, (), np.float32), 2**40),
+            (spaces.Dict(a=spaces.Box(-np.inf, np.inf, (), np.float64)), {"a": np.int64(2**40)}),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
+    def test_that_prove_nothing_do_not_hide_a_loss(
+        self, space: gym.Space[Array], observation: Array
+    ) -> None:
+        assert space.contains(observation)
+        env = NumpyToJax(Replay(space, observation))
+        with pytest.raises(ConversionError, match=r"obs.*: JAX cannot hold the int64 value"):
             env.reset()
 
     def test_say_nothing_about_infos(self) -> None:
