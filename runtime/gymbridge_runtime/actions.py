@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.action_shortcuts import OrdinaryAction, action_shortcut, ordinary_action
 from gymbridge_runtime.backend import HostView
-from gymbridge_runtime.describe import step_to
+from gymbridge_runtime.containers import LIST, MAPPING, TUPLE, items_of
+from gymbridge_runtime.describe import describe, step_to
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import silence
@@ -109,7 +111,7 @@ class ActionRules:
                 return number[()]
             return self._imports.fresh(number, None)
 
-        return rule
+        return _described(rule)
 
     def _array(self, space: AnySpace, *, batch: bool = False) -> ActionRule:
         if not batch and is_box(space) and not space.shape and _samples_scalars(space):
@@ -119,26 +121,38 @@ class ActionRules:
         axes = len(space.shape or ()) + batch
 
         def rule(action: object) -> object:
-            view = self._seen(action, axes)
-            if view is None or not _casts(view, dtype):
+            view = self._seen(action, axes, dtype)
+            if view is None or not _casts(view.array, dtype):
                 return self._plain(action)
-            if shape is not None and view.shape != shape:
-                view = _as_shape(view, shape)
-            return self._imports.take(HostView(view, owned=is_sequence(action)), None, dtype)
+            if shape is not None and view.array.shape != shape:
+                view = view._replace(array=_as_shape(view.array, shape))
+            return self._imports.take_shown(view, None, dtype)
 
-        return rule
+        return _described(rule)
 
-    def _seen(self, action: object, depth: int) -> HostArray | None:
-        """View an array, or copy a list of numbers and arrays, nested at most ``depth`` deep."""
-        view = self._views.of(action)
+    def _seen(self, action: object, depth: int, dtype: AnyDType) -> HostView | None:
+        """View an array, or copy a list of numbers and arrays, nested at most ``depth`` deep.
+
+        Those of different dtypes have to become ``dtype`` each by itself.
+        """
+        view = self._views.shown(action)
         never = self._imports.ownership is Ownership.NEVER_COPY
         if view is not None or not depth or never or not is_sequence(action):
             return view
-        parts = [self._seen(part, depth - 1) for part in action]
-        seen = [part for part in parts if part is not None]
-        if len(seen) < len(parts) or len({part.shape for part in seen}) != 1:
+        parts = _parts_of(action)
+        views = [
+            _below(f"[{index}]", partial(self._seen, depth=depth - 1, dtype=dtype))(part)
+            for index, part in enumerate(parts)
+        ]
+        arrays = [view.array for view in views if isinstance(view, HostView)]
+        if len(arrays) < len(parts) or len({array.shape for array in arrays}) != 1:
             return None
-        return np.stack(seen)
+        if len({array.dtype for array in arrays}) == 1:
+            return HostView(np.stack(arrays), owned=True)
+        if not all(_casts(array, dtype) for array in arrays):
+            return None
+        cast = [silence().run(array.astype, dtype) for array in arrays]
+        return HostView(np.stack(cast), owned=True)
 
     # -- structures ---------------------------------------------------------------------------
 
@@ -146,9 +160,10 @@ class ActionRules:
         parts = {key: _below(step_to(key), one) for key, one in rules.items()}
 
         def rule(action: object) -> object:
-            if not is_mapping(action) or action.keys() != parts.keys():
+            held = dict(items_of(MAPPING, action)) if is_mapping(action) else None
+            if held is None or held.keys() != parts.keys():
                 return self._plain(action)
-            return {key: one(action[key]) for key, one in parts.items()}
+            return {key: one(held[key]) for key, one in parts.items()}
 
         return rule
 
@@ -156,18 +171,21 @@ class ActionRules:
         parts = [_below(f"[{index}]", one) for index, one in enumerate(rules)]
 
         def rule(action: object) -> object:
-            if not is_sequence(action) or len(action) != len(parts):
+            held = _parts_of(action) if is_sequence(action) else None
+            if held is None or len(held) != len(parts):
                 return self._plain(action)
-            return tuple([one(part) for one, part in zip(parts, action, strict=True)])
+            return tuple([one(part) for one, part in zip(parts, held, strict=True)])
 
         return rule
 
     def _one_of(self, space: spaces.OneOf[object]) -> ActionRule:
         number = self._number(spaces.Discrete(len(space.spaces)))
         choices = [self._tuple((number, self.of(below))) for below in space.spaces]
+        which = _below("[0]", self._views.of)
 
         def rule(action: object) -> object:
-            chosen = self._views.of(action[0]) if is_sequence(action) and action else None
+            held = _parts_of(action) if is_sequence(action) else None
+            chosen = cast("HostArray | None", which(held[0])) if held else None
             number = None if chosen is None or chosen.size != 1 else cast("float", chosen.item())
             if number is None or number not in range(len(choices)):
                 return self._plain(action)
@@ -184,7 +202,7 @@ class ActionRules:
         def rule(action: object) -> object:
             if not is_sequence(action):
                 return self._plain(action)
-            return self._tuple([one] * len(action))(action)
+            return self._tuple([one] * len(_parts_of(action)))(action)
 
         return rule
 
@@ -229,9 +247,30 @@ def _below(step: str, rule: ActionRule) -> ActionRule:
     return below
 
 
+def _parts_of(action: tuple[object, ...] | list[object]) -> list[object]:
+    """Return what is in ``action``; classes of a user's own may show more than they hold."""
+    container = TUPLE if is_tuple(action) else LIST
+    return [part for _, part in items_of(container, action)]
+
+
+def _described(rule: ActionRule) -> ActionRule:
+    """Return ``rule``, whose errors say what the action is."""
+
+    def described(action: object) -> object:
+        try:
+            return rule(action)
+        except ConversionError as error:
+            error.about(describe(action))
+            raise
+
+    return described
+
+
 def _samples_scalars(space: spaces.Box) -> bool:
     """Tell whether the 0-d ``space`` samples scalars: Gymnasium's bounded integers do."""
-    return isinstance(copy.deepcopy(space).sample(), np.generic)
+    like = copy.deepcopy(space)  # of some bounds it can make no sample at all
+    like.low, like.high = np.zeros((), space.dtype), np.ones((), space.dtype)
+    return isinstance(like.sample(), np.generic)
 
 
 def _dtype_of(space: AnySpace) -> AnyDType:
@@ -243,7 +282,8 @@ def _casts(view: HostArray, dtype: AnyDType) -> bool:
     if view.dtype == dtype:
         return True
     if is_integer(dtype):
-        return view.dtype.kind in "iub" and first_misfit(view, dtype) is None
+        is_whole = view.dtype.kind == "b" or is_integer(view.dtype)
+        return is_whole and first_misfit(view, dtype) is None
     return np.can_cast(view.dtype, dtype, "same_kind")
 
 

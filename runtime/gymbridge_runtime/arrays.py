@@ -113,13 +113,16 @@ class ArrayImport:
         except Exception as error:
             raise ConversionError.unforeseen(error, describe(array)) from error
 
-    def take_shown(self, view: HostView, bag: Bag | None) -> object:
-        """Return an array of the target for what an array of another library showed."""
+    def take_shown(self, view: HostView, bag: Bag | None, dtype: AnyDType | None = None) -> object:
+        """Return an array of the target for what an array of another library showed.
+
+        The arguments are those of `take`.
+        """
         if self._never and view.copied:
             raise CopyRequiredError(
                 "the array had to be copied to be seen from the host", _ALLOW_COPIES
             )
-        return self.take(view, bag)
+        return self.take(view, bag, dtype)
 
     def number(self, value: complex, bag: Bag | None) -> object:
         """Return a 0-d array that keeps the value of a Python number."""

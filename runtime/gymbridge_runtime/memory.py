@@ -1,4 +1,4 @@
-"""Private copies: in memory aligned as a library asks of what it takes over, or of another dtype."""
+"""Private copies: in memory aligned as a library asks of what it takes over, or cast silently."""
 
 from __future__ import annotations
 

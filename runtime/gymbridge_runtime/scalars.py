@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
+from gymbridge_runtime.describe import describe, shown
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.views import Views
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["Scalars"]
+
+
+_SIMPLE: Final[tuple[type[object], ...]] = (float, np.floating, np.bool_)
+"""What is a number in any case: an int may be too large for a float, and a decimal a signal."""
 
 
 class Scalars(Kinds["Convert"]):
@@ -33,10 +38,11 @@ class Scalars(Kinds["Convert"]):
     """
 
     def __init__(
-        self, python: Callable[[float], object], tree: Callable[[object], object], root: str
+        self, python: type[float] | type[bool], tree: Callable[[object], object], root: str
     ) -> None:
         super().__init__()
         self._root: str = root
+        self._kind: str = python.__name__
         self._python: Convert = cast("Convert", python)  # it is given numbers only
         self._tree: Callable[[object], object] = tree
         self._views: Views = Views()
@@ -46,8 +52,22 @@ class Scalars(Kinds["Convert"]):
         return self[type(value)](value)
 
     def __missing__(self, kind: type[object]) -> Convert:
-        plain = issubclass(kind, (Real, Decimal, np.bool_))  # NumPy's numbers are registered
-        return self.remember(kind, self._python if plain else self._one_of_an_array)
+        if issubclass(kind, _SIMPLE):
+            return self.remember(kind, self._python)
+        # NumPy's numbers are registered, and its times with them
+        plain = issubclass(kind, (Real, Decimal)) and not issubclass(kind, np.timedelta64)
+        return self.remember(kind, self._one_number if plain else self._one_of_an_array)
+
+    def _one_number(self, value: object) -> object:
+        try:
+            return self._python(value)
+        except (ArithmeticError, ValueError) as error:  # an int of a thousand digits, a signal
+            raise ConversionError(
+                f"Python makes no {self._kind} of it: {shown(error)}",
+                "return a number that is one",
+                describe(value),
+                self._root,
+            ) from error
 
     def _one_of_an_array(self, value: object) -> object:
         try:

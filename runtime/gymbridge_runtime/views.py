@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from gymbridge_runtime.backend import HostView
 from gymbridge_runtime.dtypes import is_number
 from gymbridge_runtime.foreign import foreign_view, is_foreign_array
 from gymbridge_runtime.kinds import Kinds
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Views"]
 
-View = Callable[[object], "HostArray | None"]
+View = Callable[[object], "HostView | None"]
 
 
 class Views(Kinds[View]):
@@ -27,14 +28,19 @@ class Views(Kinds[View]):
     def __missing__(self, kind: type[object]) -> View:
         return self.remember(kind, _view_of(kind))
 
-    def of(self, value: object) -> HostArray | None:
+    def shown(self, value: object) -> HostView | None:
         """Return a host view of an array or number, or None for anything else."""
         return self[type(value)](value)
+
+    def of(self, value: object) -> HostArray | None:
+        """Return the array of the same, for those to whom it is the same whose memory it has."""
+        view = self[type(value)](value)
+        return None if view is None else view.array
 
 
 def _view_of(kind: type[object]) -> View:
     if is_host_scalar(kind):
-        return np.asarray if is_number(np.dtype(kind)) else _nothing
+        return _of_number if is_number(np.dtype(kind)) else _nothing
     backend = backend_of(kind)
     if backend is not None:
         return _nothing if backend.is_opaque(kind) else _through(backend)
@@ -43,23 +49,24 @@ def _view_of(kind: type[object]) -> View:
     return _of_foreign if is_foreign_array(kind) else _nothing
 
 
-def _nothing(_value: object) -> HostArray | None:
+def _nothing(_value: object) -> HostView | None:
     return None
 
 
-def _of_number(value: object) -> HostArray | None:
-    view = np.asarray(value)
-    return view if is_number(view.dtype) else None  # an int of more than 64 bits is none
+def _of_number(value: object) -> HostView | None:
+    return _of_numbers(HostView(np.asarray(value), owned=True))
 
 
-def _of_foreign(value: object) -> HostArray | None:
-    view = foreign_view(value).array
-    return view if is_number(view.dtype) else None
+def _of_foreign(value: object) -> HostView | None:
+    return _of_numbers(foreign_view(value))
 
 
 def _through(backend: AnyBackend) -> View:
-    def view(value: object) -> HostArray | None:
-        array = backend.show(value).array
-        return array if is_number(array.dtype) else None
+    def view(value: object) -> HostView | None:
+        return _of_numbers(backend.show(value))
 
     return view
+
+
+def _of_numbers(view: HostView) -> HostView | None:
+    return view if is_number(view.array.dtype) else None  # an int of more than 64 bits is none

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium as gym
 import numpy as np
@@ -20,7 +21,7 @@ from tests.environments.worlds import Echo, EchoVector, made
 from tests.support import LIBRARIES, Host, Library, Pair, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # of what its own 0-d Boxes sample
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
@@ -183,6 +184,13 @@ def test_a_member_of_an_enum_of_integers_is_the_discrete_action_that_it_numbers(
     same(_received(pair, spaces.Discrete(2), Move.RIGHT), np.int64(1))
 
 
+def test_a_number_reaches_a_space_that_gymnasium_cannot_sample(pair: Pair) -> None:
+    space = spaces.Box(0, 2**63, (), np.uint64)
+    with pytest.raises(ValueError, match="high - low"):
+        space.sample()
+    same(_received(pair, space, pair.target.make(np.array(5))), np.uint64(5))
+
+
 def test_discrete_actions_can_be_keys(pair: Pair) -> None:
     received = _received(pair, spaces.Discrete(3), pair.target.make(np.array(1)))
     assert {1: "right"}[received] == "right"
@@ -290,6 +298,66 @@ def test_a_list_that_contains_itself_is_an_error(pair: Pair) -> None:
     action.append(action)
     with pytest.raises(ConversionError, match=r"^action\[0\].* contains itself"):
         _received(pair, spaces.Box(-1, 1, (2,)), action)
+
+
+MIXED: list[tuple[str, ...]] = [("float32", "int64"), ("int8", "uint64"), ("bool", "float32")]
+
+
+@pytest.mark.parametrize("dtypes", MIXED)
+def test_a_list_of_arrays_of_several_dtypes_is_cast_one_by_one(
+    pair: Pair, dtypes: tuple[str, ...]
+) -> None:
+    parts = [pair.target.make(np.ones((), dtype)) for dtype in dtypes]
+    received = _received(pair, spaces.Box(-9, 9, (2,)), parts)
+    same(received, np.ones(2, np.float32))
+    whole = all(np.dtype(dtype).kind in "iub" for dtype in dtypes)
+    received = _received(pair, spaces.MultiDiscrete([3, 3]), parts)
+    assert isinstance(received, np.ndarray if whole else list)
+    if whole:
+        same(received, np.ones(2, np.int64))
+
+
+def test_a_list_of_what_numpy_does_not_promote_is_cast_one_by_one() -> None:
+    require("torch")
+    import torch
+
+    parts = [torch.tensor(1, dtype=torch.bfloat16), torch.tensor(2, dtype=torch.float16), 3]
+    same(_received(TORCH, box_of(np.float32, 3), parts), np.array([1, 2, 3], np.float32))
+    assert isinstance(_received(TORCH, spaces.MultiDiscrete([4, 4, 4]), parts), list)
+
+
+class Endless(list[Any]):
+    """A list that shows more than it says it holds."""
+
+    @override
+    def __iter__(self) -> Iterator[Any]:
+        return repeat(1)
+
+
+class Unreadable(dict[str, Any]):
+    """A dictionary that shows nothing."""
+
+    @override
+    def items(self) -> Any:
+        raise OSError("out of reach")
+
+
+HOSTILE: list[tuple[spaces.Space[Any], Any, str]] = [
+    (spaces.Box(-9, 9, (1,)), Endless([1]), "action: the Endless could not be read: it says"),
+    (spaces.Box(-9, 9, (1, 1)), [Endless([1])], r"action\[0\]: the Endless could not be read"),
+    (spaces.Tuple([spaces.Discrete(3)]), Endless([1]), "action: the Endless could not be read"),
+    (spaces.Sequence(spaces.Discrete(3)), Endless([1]), "action: the Endless could not be read"),
+    (spaces.OneOf([spaces.Discrete(3)]), Endless([0, 1]), "action: the Endless could not be re"),
+    (spaces.Dict(a=spaces.Discrete(3)), Unreadable(a=1), "action: .* read: out of reach"),
+]
+
+
+@pytest.mark.parametrize(("space", "action", "words"), HOSTILE)
+def test_an_action_that_cannot_be_read_is_an_error(
+    pair: Pair, space: spaces.Space[Any], action: Value, words: str
+) -> None:
+    with pytest.raises(ConversionError, match="^" + words):
+        _received(pair, space, action)
 
 
 # -- what fits no rule ----------------------------------------------------------------------------
@@ -418,6 +486,27 @@ def test_an_action_that_cannot_be_converted_is_named() -> None:
         _received(TORCH, space, action)
 
 
+BELOW: list[tuple[spaces.Space[Any], Callable[[Any], Any], str]] = [
+    (spaces.Box(-1, 1, (2,)), lambda bad: [1.0, bad], r"action\[1\]"),
+    (spaces.Box(-1, 1, (2, 1)), lambda bad: [[1.0], [bad]], r"action\[1\]\[0\]"),
+    (spaces.OneOf([spaces.Discrete(2)]), lambda bad: (bad, 1), r"action\[0\]"),
+    (spaces.Tuple([spaces.Box(-1, 1, (2,))]), lambda bad: ([1.0, bad],), r"action\[0\]\[1\]"),
+]
+
+
+@pytest.mark.parametrize(("space", "action", "place"), BELOW)
+def test_a_part_of_a_list_that_cannot_be_converted_is_named(
+    space: spaces.Space[Any], action: Callable[[Any], Any], place: str
+) -> None:
+    require("torch")
+    import torch
+
+    bad = torch.zeros((), device="meta")
+    words = rf"^{place}: PyTorch holds no values .*\(torch.Tensor of float32, shape \(\), on meta\)"
+    with pytest.raises(ConversionError, match=words):
+        _received(TORCH, space, action(bad))
+
+
 NO_MEMORY: dict[str, tuple[spaces.Space[Any], str]] = {
     "Discrete": (spaces.Discrete(2), "int32"),
     "Box": (spaces.Box(-1, 1, (2,)), "float32"),
@@ -518,9 +607,41 @@ def test_without_copies_a_cast_of_an_action_is_refused() -> None:
     pair.require()
     agent = bridge(pair, Echo(spaces.Box(-1, 1, (2,), np.float64)), copy=False)
     with pytest.raises(
-        CopyRequiredError, match=r"^action: float32 would have to be cast to float64"
+        CopyRequiredError,
+        match=r"^action: float32 would have to be cast to float64 "
+        r"\(torch.Tensor of float32, shape \(2,\), on cpu\); ",
     ):
         agent.step(pair.target.make(np.zeros(2, np.float32)))
+
+
+def test_without_copies_an_action_that_its_memory_does_not_show_is_refused() -> None:
+    require("torch")
+    import torch
+
+    env = Echo(spaces.Box(-9, 9, (2,)))
+    agent = bridge(TORCH, env, copy=False)
+    ordinary = torch.ones(2)
+    agent.step(ordinary)
+    assert env.received.ctypes.data == ordinary.data_ptr()
+    for _ in range(2):
+        with pytest.raises(CopyRequiredError, match=r"^action: the array had to be copied to be"):
+            agent.step(torch.tensor([1 + 2j, 3 + 4j]).conj().imag)
+
+
+def test_a_list_that_shows_the_memory_of_an_array_is_copied() -> None:
+    class Exporting(list[Any]):
+        memory = np.ones(2, np.float32)
+
+        def __dlpack__(self, **options: object) -> object:
+            return cast("Any", self.memory).__dlpack__(**options)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return (1, 0)
+
+    env = Echo(spaces.Box(-9, 9, (2,)))
+    bridge(TORCH, env).step(Exporting())
+    env.received[:] = 7
+    assert Exporting.memory.tolist() == [1, 1]
 
 
 # -- PyTorch --------------------------------------------------------------------------------------
@@ -557,6 +678,22 @@ def test_what_a_policy_draws_and_its_argmax_are_actions() -> None:
     drawn = torch.multinomial(logits.softmax(0), 1)
     for action in (drawn, logits.argmax()):
         assert spaces.Discrete(3).contains(_received(TORCH, spaces.Discrete(3), action))
+
+
+# -- JAX ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int2"])
+def test_integers_of_less_than_a_byte_are_cast_as_others_are(dtype: str) -> None:
+    require("jax")
+    import jax.numpy as jnp
+
+    pair, one = Pair("numpy", "jax"), jnp.array(1, dtype)
+    same(_received(pair, spaces.Discrete(3), one), np.int64(1))
+    same(_received(pair, spaces.Discrete(65), one), np.int64(1))  # more than are made before
+    two = jnp.array([1, 0], dtype)
+    same(_received(pair, spaces.MultiDiscrete([3, 3]), two), np.array([1, 0]))
+    same(_received(pair, spaces.Box(-8, 8, (2,), np.float32), two), np.array([1, 0], np.float32))
 
 
 # -- environments of other libraries --------------------------------------------------------------

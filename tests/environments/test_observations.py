@@ -371,6 +371,20 @@ def test_a_reward_that_no_number_can_be_read_from_is_named(reward: Value, words:
     assert caught.value.path == "reward"
 
 
+@pytest.mark.parametrize("reward", [10**400, Fraction(10**400), Decimal("sNaN")], ids=type)
+def test_a_reward_that_is_too_large_for_a_float_is_named(pair: Pair, reward: Value) -> None:
+    with pytest.raises(ConversionError, match=r"^reward: Python makes no float of it: ") as caught:
+        _step(pair, STILL, reward, False, False, {})
+    assert caught.value.path == "reward"
+    assert type(reward).__name__ in caught.value.subject
+    assert isinstance(caught.value.__cause__, (ArithmeticError, ValueError))
+
+
+def test_a_span_of_time_is_no_number(pair: Pair) -> None:
+    span = np.timedelta64(5, "s")
+    assert _step(pair, STILL, span, False, False, {})[1] is span
+
+
 def test_a_reward_with_a_history_and_a_bfloat16_one_are_floats() -> None:
     pair = Pair("torch", "numpy")
     pair.require()
