@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import ChainMap, OrderedDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from enum import Enum
 from inspect import getattr_static
 from itertools import islice
 from types import FunctionType
@@ -42,6 +43,7 @@ ValueT_contra = TypeVar("ValueT_contra", contravariant=True)
 _new_tuple: Final = cast(
     "Callable[[type[object], Sequence[object]], object]", untyped(tuple, "__new__")
 )
+_iter_tuple: Final = untyped(tuple, "__iter__")
 _NOT_SET: Final = object()
 
 
@@ -95,11 +97,30 @@ class _Mapping(_Container[Mapping[object, object]]):
     ) -> object:
         new = _shallow_copy(value)
         if new is None:
-            make = cast("Callable[[object], object]", type(value))
-            return make(dict(zip(keys, children, strict=True)))
+            return _made_anew(value, keys, children)
         for key, child in zip(keys, children, strict=True):
             new[key] = child
         return new
+
+
+def _made_anew(
+    value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
+) -> object:
+    """Return what the type of ``value`` makes of a dictionary, with its plain attributes.
+
+    Without anything new in it, it is itself: spaces are mappings.
+    """
+    if all(value[key] is child for key, child in zip(keys, children, strict=True)):
+        return value
+    make = cast("Callable[[object], object]", type(value))
+    new = make(dict(zip(keys, children, strict=True)))
+    for name, held in getattr(value, "__dict__", {}).items():
+        if isinstance(held, _PLAIN):  # others may be what holds the children
+            object.__setattr__(new, name, held)
+    return new
+
+
+_PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), Enum)
 
 
 class _Copied(Protocol):
@@ -159,7 +180,7 @@ class _Tuple(_Container[tuple[object, ...]]):
         self, value: tuple[object, ...], keys: Sequence[object], children: Sequence[object]
     ) -> object:
         kind = type(value)
-        if not self.takes_anything(kind):
+        if not _is_filled(kind):
             return cast("Callable[..., object]", kind)(children, *_besides(value))
         new = _new_tuple(kind, children)
         if hasattr(value, "__dict__"):
@@ -168,9 +189,13 @@ class _Tuple(_Container[tuple[object, ...]]):
 
     @override
     def takes_anything(self, kind: type[object]) -> bool:
-        # what is written in C, as torch.return_types are, can be filled by nobody else
-        new: object = kind.__new__
-        return new is _new_tuple or isinstance(new, FunctionType)
+        return _is_filled(kind) and untyped(kind, "__iter__") is _iter_tuple
+
+
+def _is_filled(kind: type[object]) -> bool:
+    """Tell whether a tuple can be filled past its type; only those written in C fill their own."""
+    new: object = kind.__new__
+    return new is _new_tuple or isinstance(new, FunctionType)
 
 
 def _besides(value: tuple[object, ...]) -> Sequence[object]:

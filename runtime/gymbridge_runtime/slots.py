@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.containers import OBJECT_ARRAY, container_of
 from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is, rule_of
 
@@ -37,7 +39,8 @@ def _from_slot(slot: Slot, depth: int, arrays: Bag | None) -> object:
 
 
 def _from_array(array: HostArray, depth: int, arrays: Bag | None) -> object:
-    return _OBJECTS(array, depth, arrays) if array.dtype.kind == "O" else array
+    is_tree = array.dtype.kind == "O" and not NUMPY.is_opaque(type(array))
+    return _OBJECTS(array, depth, arrays) if is_tree else array
 
 
 def _leaf_rule(kind: type[object]) -> Rule | None:
@@ -45,6 +48,8 @@ def _leaf_rule(kind: type[object]) -> Rule | None:
         return rule_of(_from_slot)
     if issubclass(kind, np.ndarray):
         return rule_of(_from_array)
+    if issubclass(kind, Enum):
+        return as_it_is
     container = container_of(kind)
     # what is particular about its children was given arrays, never slots
     return None if container is None or container.takes_anything(kind) else as_it_is

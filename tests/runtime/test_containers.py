@@ -10,12 +10,13 @@ from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defa
 from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import InitVar, dataclass, field
 from itertools import count, repeat
-from typing import ClassVar, Generic, NamedTuple, TypedDict, TypeVar, cast
+from typing import ClassVar, Generic, NamedTuple, Self, TypedDict, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
+from gymnasium import spaces
 from typing_extensions import override
 
 from tests.libraries.tensordict import TensorDict
@@ -50,6 +51,18 @@ class Two(tuple[Array, Array]):
 
     def __new__(cls, one: Array, other: Array) -> Two:
         return super().__new__(cls, (one, other))
+
+
+class Shown(tuple[Array, ...]):
+    """A tuple that shows Python's numbers for NumPy's, whatever else it holds."""
+
+    def __new__(cls, items: Array) -> Self:
+        return super().__new__(cls, items)
+
+    @override
+    def __iter__(self) -> Iterator[Array]:
+        held = super().__iter__()
+        return iter([item.item() if hasattr(item, "item") else item for item in held])
 
 
 class Attributes(dict[str, Array]):
@@ -106,6 +119,14 @@ class Fixed(Mapping[str, Array]):
     @override
     def __len__(self) -> int:
         return len(self._values)
+
+
+class Measured(Fixed):
+    """A mapping that knows something besides, of which its copies are not told."""
+
+    def __init__(self, items: dict[str, Array], unit: str = "m") -> None:
+        super().__init__(items)
+        self.unit = unit
 
 
 class Deep(Fixed):
@@ -310,6 +331,21 @@ class TestMappings:
         assert pair.target.is_array(result["a"]["x"])
         assert len(copies) == 1
 
+    def test_without_a_copy_of_their_own_keep_plain_attributes(self, pair: Pair) -> None:
+        held = Measured({"a": pair.source.make([1, 2])}, unit="km")
+        result: Array = pair.convert(held)
+        assert type(result) is Measured
+        assert (result.unit, held.unit) == ("km", "km")
+        assert pair.target.is_array(result["a"])
+        assert pair.source.is_array(held["a"])
+
+    def test_without_anything_to_convert_are_themselves_if_they_cannot_be_copied(
+        self, pair: Pair
+    ) -> None:
+        space = spaces.Dict(a=spaces.Discrete(2))
+        result: Array = pair.convert({"space": space, "array": pair.source.make([1])})
+        assert result["space"] is space
+
 
 class TestSequences:
     def test_keep_type_and_order(self, pair: Pair) -> None:
@@ -340,6 +376,13 @@ class TestSequences:
         assert type(result) is Stamped
         assert result.stamp == "now"
         assert pair.target.is_array(result[0])
+
+    def test_that_show_something_else_than_they_hold_are_left_as_they_are(self, pair: Pair) -> None:
+        shown = Shown([np.float32(3)])
+        result: Array = pair.convert({"shown": shown, "array": pair.source.make([1])})
+        assert type(result["shown"]) is Shown
+        (held,) = tuple.__iter__(result["shown"])
+        assert pair.target.is_array(held) or held is tuple.__getitem__(shown, 0)
 
     def test_derived_from_tuples_may_have_constructors_of_their_own(self, pair: Pair) -> None:
         result = pair.convert(Two(leaf(pair.source), leaf(pair.source, 3)))

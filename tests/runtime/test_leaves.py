@@ -208,6 +208,11 @@ class TestArraysWithoutNumbers:
     def test_stay_as_they_are(self, pair: Pair, value: Host) -> None:
         assert pair.convert({"a": value})["a"] is value
 
+    def test_that_are_masked_stay_as_they_are_whatever_is_beside_them(self, pair: Pair) -> None:
+        masked = np.ma.masked_array([1.5, "text"], mask=[True, False], dtype=object)
+        result: Array = pair.convert({"masked": masked, "array": pair.source.make([1])})
+        assert result["masked"] is masked
+
     def test_of_objects_have_every_element_converted(self, pair: Pair) -> None:
         array = pair.source.make(np.ones(2, np.float32))
         values = np.empty((2, 3), object)
@@ -434,6 +439,7 @@ def test_what_is_no_array_and_no_number_stays_itself(pair: Pair, copy: bool | No
         assert pair.convert({"a": value}, copy=copy)["a"] is value
         assert pair.convert([value], copy=copy)[0] is value
         assert pair.convert((value,), copy=copy)[0] is value
+        assert pair.convert([value, 1.5], copy=copy)[0] is value  # beside what is imported
 
 
 def test_a_generator_is_not_used_up() -> None:
