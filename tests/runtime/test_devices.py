@@ -232,6 +232,20 @@ for name in ("numpy", "torch"):
 """
         with_eight_devices(code)
 
+    def test_copies_of_arrays_that_were_put_somewhere_stay_there(self) -> None:
+        code = """
+for place in (devices[3], batches, replicated):
+    array = jax.device_put(jnp.arange(8.0), place)
+    copy = Pair("numpy", "jax").convert(array, copy=True)
+    assert copy is not array
+    assert copy.sharding == array.sharding
+    assert copy.tolist() == array.tolist()
+    moved = Pair("numpy", "jax").convert(array, copy=True, device="cpu:5")
+    assert moved.devices() == {devices[5]}
+assert not Pair("numpy", "jax").convert(jnp.arange(8.0), copy=True).committed
+"""
+        with_eight_devices(code)
+
     def test_memory_is_copied_once_on_its_way_to_another_device(self) -> None:
         code = """
 from gymbridge_runtime.backends.jax import JaxBackend

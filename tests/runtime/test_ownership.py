@@ -457,6 +457,25 @@ class TestArraysThatAreThereAlready:
         assert (result is own) is not pair.target.mutable
         assert identical(pair.target.values(result), pair.target.values(own))
 
+    @pytest.mark.parametrize("promised", [True, False])
+    def test_of_a_class_of_their_own_keep_it_when_they_are_copied(self, promised: bool) -> None:
+        array = np.ones((1, 2)).view(np.matrix)
+        numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
+        copy: Array = Converter(numpy, copy=promised or None, promised_new=promised)(array)
+        assert type(copy) is np.matrix
+        copy[:] = 7
+        assert array.tolist() == [[1, 1]]
+
+    @pytest.mark.parametrize("dtype", ["int64", "float64", "complex128"])
+    def test_of_64_bits_are_copied_as_such_with_x64_off(self, dtype: str) -> None:
+        with jax.enable_x64(True):
+            array = jnp.array([2**40], dtype)
+        for device in (None, "cpu"):
+            copy: Array = Pair("numpy", "jax").convert(array, copy=True, device=device)
+            assert copy.dtype == array.dtype
+            assert copy.tolist() == [2**40]
+            assert copy.unsafe_buffer_pointer() != array.unsafe_buffer_pointer()
+
     def test_stay_read_only_if_they_are(self) -> None:
         own = np.ones(3)
         own.flags.writeable = False

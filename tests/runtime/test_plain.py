@@ -241,8 +241,8 @@ def test_a_library_that_cannot_tell_is_tried_again() -> None:
 def test_four_are_ordinary_if_each_is() -> None:
     plain = Plain(BACKENDS["torch"], BACKENDS["numpy"].plain_dtypes)
     ordinary, special = torch.ones(3), torch.ones(3, requires_grad=True)
+    views = plain.views()
     for place in range(4):
-        views = plain.views()
         for way in (lambda *four: views(four), plain.viewing_four(long_way)):
             assert len(list(way(*[ordinary] * 4) or [])) == 4
             values: list[Array] = [ordinary] * 4

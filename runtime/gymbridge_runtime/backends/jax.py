@@ -184,6 +184,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if device is None and self.export(array) is not None:
             return _copied(array)
         view = self.to_host(array).array
+        if self._stored(view.dtype) != view.dtype:  # made with x64 on, and would be narrowed now
+            return self.to_device(_copied(array), device)
+        if device is None and array.committed:
+            device = array.sharding  # somebody put it there
         return self.from_host(self.private_copy(view, view.dtype), device)
 
     @override

@@ -68,7 +68,7 @@ class NumpyBackend(Backend[HostArray, None]):
 
     @override
     def snapshot(self, array: HostArray, device: None) -> object:
-        return np.array(array, copy=True)
+        return np.array(array, copy=True, subok=True)
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
