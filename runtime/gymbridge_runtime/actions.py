@@ -25,6 +25,7 @@ from gymbridge_runtime.narrowing import (
     is_dict_space,
     is_mapping,
     is_one_of,
+    is_plain_dict,
     is_sequence,
     is_tuple,
     is_tuple_space,
@@ -160,8 +161,10 @@ class ActionRules:
         parts = {key: _below(step_to(key), one) for key, one in rules.items()}
 
         def rule(action: object) -> object:
-            held = dict(items_of(MAPPING, action)) if is_mapping(action) else None
-            if held is None or held.keys() != parts.keys():
+            if not is_mapping(action):
+                return self._plain(action)
+            held = action if is_plain_dict(action) else dict(items_of(MAPPING, action))
+            if held.keys() != parts.keys():
                 return self._plain(action)
             return {key: one(held[key]) for key, one in parts.items()}
 
@@ -247,10 +250,11 @@ def _below(step: str, rule: ActionRule) -> ActionRule:
     return below
 
 
-def _parts_of(action: tuple[object, ...] | list[object]) -> list[object]:
+def _parts_of(action: tuple[object, ...] | list[object]) -> Sequence[object]:
     """Return what is in ``action``; classes of a user's own may show more than they hold."""
-    container = TUPLE if is_tuple(action) else LIST
-    return [part for _, part in items_of(container, action)]
+    if type(action) in {tuple, list}:
+        return action
+    return [part for _, part in items_of(TUPLE if is_tuple(action) else LIST, action)]
 
 
 def _described(rule: ActionRule) -> ActionRule:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-from gymbridge_runtime.narrowing import is_tuple, untyped
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +22,8 @@ def describe(value: object) -> str:
     if dtype is not None:
         text += f" of {shown(dtype).rpartition('.')[2]}"
     shape = _said(value, "shape")
-    if is_tuple(shape):
-        text += f", shape {shown(tuple(shape))}"
+    if issubclass(type(shape), tuple):
+        text += f", shape {shown(tuple(cast('tuple[object, ...]', shape)))}"
     device = _said(value, "device")
     if device is not None:
         text += f", on {shown(device)}"
@@ -46,5 +44,5 @@ def step_to(key: object) -> str:
 
 def _said(value: object, name: str) -> object:
     with suppress(Exception):  # arrays that were deleted or never filled raise what they like
-        return untyped(value, name)
+        return cast("object", getattr(value, name))
     return None

@@ -56,9 +56,9 @@ class Scalars(Kinds["Convert"]):
             return self.remember(kind, self._python)
         # NumPy's numbers are registered, and its times with them
         plain = issubclass(kind, (Real, Decimal)) and not issubclass(kind, np.timedelta64)
-        return self.remember(kind, self._one_number if plain else self._one_of_an_array)
+        return self.remember(kind, self._made if plain else self._one_of_an_array)
 
-    def _one_number(self, value: object) -> object:
+    def _made(self, value: object) -> object:
         try:
             return self._python(value)
         except (ArithmeticError, ValueError) as error:  # an int of a thousand digits, a signal

@@ -40,7 +40,7 @@ _PACKED: Final = frozenset(map(np.dtype, "?bBhHeiIlLqQfd"))
 
 _WIDE: Final[AnyDType] = np.dtype(np.float64)
 _NARROW: Final[AnyDType] = np.dtype(np.float32)
-"""As what JAX has the former, unless x64 is on."""
+"""What JAX makes of the former, unless x64 is on."""
 
 _WORD: Final = 4
 """Bytes of the elements that are handed over: XLA takes single bytes apart at a third the speed."""
