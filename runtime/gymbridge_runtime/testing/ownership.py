@@ -10,7 +10,7 @@ from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.narrowing import is_host_array, is_mapping
 from gymbridge_runtime.testing.base import PairTests, outcome
-from gymbridge_runtime.testing.side import numbers_of
+from gymbridge_runtime.testing.side import numbers_of, same_bytes
 from gymbridge_runtime.testing.worlds import Echo
 from gymnasium import spaces
 
@@ -62,7 +62,7 @@ class OwnershipTests(PairTests):
                 result = convert(array)
                 attacked += sides.source.overwrite(array)
                 found = sides.target.values(result)
-                assert found.tobytes() == before.tobytes(), f"{size} bytes, {name}"
+                assert same_bytes(found, before), f"{size} bytes, {name}"
         assert attacked or not sides.source.backend.mutable or _shows_only(sides.source)
 
     def _snapshots(self, pair: Pair, sides: Sides) -> dict[str, Callable[[object], object]]:
@@ -85,7 +85,7 @@ class OwnershipTests(PairTests):
         result = pair.convert(array)
         assert sides.target.address(result) == sides.source.address(array)
         assert sides.source.overwrite(array)
-        assert sides.target.values(result).tobytes() == sides.source.values(array).tobytes()
+        assert same_bytes(sides.target.values(result), sides.source.values(array))
 
     def test_what_never_changes_is_never_written_into(self, pair: Pair) -> None:
         """No result is a way into memory of a library whose arrays do not change, or read-only."""
@@ -103,7 +103,7 @@ class OwnershipTests(PairTests):
                 assert (type(result), copy) == (CopyRequiredError, False)
                 continue
             _ = sides.target.overwrite(result)
-            assert sides.source.values(array).tobytes() == before.tobytes(), f"copy={copy}"
+            assert same_bytes(sides.source.values(array), before), f"copy={copy}"
 
     def test_true_always_copies(self, pair: Pair) -> None:
         """The result has memory of its own, and can be written into where arrays can."""
@@ -141,14 +141,14 @@ class OwnershipTests(PairTests):
         _ = pair.wrap("single", env).step(action)
         received = numbers_of(env.received)
         assert received is not None
-        assert received.tobytes() == before.tobytes()
+        assert same_bytes(received, before)
         if sides.source.overwrite(env.received):
-            assert sides.target.values(action).tobytes() == before.tobytes()
+            assert same_bytes(sides.target.values(action), before)
             _ = pair.wrap("single", env).step(action)
         _ = sides.target.overwrite(action)
         received = numbers_of(env.received)
         assert received is not None
-        assert received.tobytes() == before.tobytes()
+        assert same_bytes(received, before)
 
     def _skip(self, reason: str) -> None:
         import pytest
