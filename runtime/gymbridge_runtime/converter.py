@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
@@ -50,7 +51,8 @@ class Converter:
         float_dtype: What floating arrays are cast to.
         promised_new: Whether whoever made the values promises not to touch them again; without
             the promise, ``copy=None`` copies.
-        bounded: Whether integers are known to fit the target, so that none is looked at.
+        bounded: Whether integers are known to fit the target where the whole tree is one array,
+            so that none is looked at.
         arrays_only: Whether Python numbers and NumPy scalars stay as they are.
         root: How error messages call the tree.
     """
@@ -76,13 +78,15 @@ class Converter:
         self._root: str = root
         self._batches: bool = target.batches
         self._arrays_only: bool = arrays_only
-        self.imports: ArrayImport = ArrayImport(
+        of_leaves = partial(
+            ArrayImport,
             target,
             self.device,
             Ownership.of(copy, promised_new=promised_new),
             None if float_dtype is None else target.dtype(float_dtype),
-            bounded=bounded,
         )
+        self.imports: ArrayImport = of_leaves(bounded=False)
+        self._alone: ArrayImport = of_leaves(bounded=True) if bounded else self.imports
         self._rules: Rules = Rules(self._leaf_rule)
         self._objects: Rule = self._rules.within(OBJECT_ARRAY)
 
@@ -188,18 +192,19 @@ class Converter:
     def _array_rule(self, kind: type[object], source: AnyBackend) -> Rule:
         if source.is_opaque(kind):
             return self._opaque if source.mutable else as_it_is
-        imports = self.imports
+        leaf, alone = self.imports, self._alone
 
         def convert(array: object, depth: int, bag: Bag | None) -> object:
             if is_host_array(array) and not is_number(array.dtype):
                 return self._not_numbers(array, depth, bag)
+            imports = leaf if depth else alone
             if source is self.target:
                 return imports.own(array, bag)
             return imports.convert(source, array, bag)
 
         if source is self.target:
             return convert
-        return Shortcuts(imports, source).before(convert)
+        return Shortcuts(leaf, source).before(convert)
 
     def _opaque(self, array: object, _depth: int, _bag: Bag | None) -> object:
         return deepcopy(array) if self.imports.copies else array

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, Protocol, cast
+from typing import TYPE_CHECKING, Final, Generic, Protocol, cast
 
-from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.containers import MAPPING, rebuilt
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_mapping
@@ -77,14 +76,15 @@ class ParallelTraffic(
 
     @override
     def _is_bounded(self) -> bool:
-        # an environment need not know all of its agents beforehand
-        agents = cast("list[object]", getattr(self._env, "possible_agents", []))
-        spaces = [self._env.observation_space(agent) for agent in agents]
-        return bool(spaces) and all(proves_fit(space, self._settings.target) for space in spaces)
+        return False  # an environment need not know all of its agents beforehand
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._env, self._settings)
+
+
+_MOST_AGENTS: Final = 1024
+"""How many agents' rules are kept: new ones may appear without end."""
 
 
 class _Actions(dict[object, "Convert"]):
@@ -97,6 +97,8 @@ class _Actions(dict[object, "Convert"]):
         self._rules: ActionRules = rules
 
     def __missing__(self, agent: object) -> Convert:
+        if len(self) >= _MOST_AGENTS:
+            self.clear()
         rule = self[agent] = self._rules.of(self._env.action_space(agent), f"action[{agent!r}]")
         return rule
 

@@ -163,7 +163,7 @@ class Rules(Kinds[Rule]):
             below = self._container_at(child)
             try:
                 if below is None:
-                    level.children.append(self[type(child)](child, 0, level.bag))
+                    level.children.append(self[type(child)](child, _DEEP, level.bag))
                     continue
                 known = done.get((id(child), level.bag is None))
                 if known is not None:

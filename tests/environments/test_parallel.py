@@ -228,14 +228,29 @@ def test_an_integer_that_no_space_rules_out_is_looked_at(known: bool) -> None:
         parallel_bridge(pair, env).reset()
 
 
-def test_integers_that_the_spaces_of_all_agents_bound_are_not_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_integer_of_an_agent_that_nobody_knew_of_is_looked_at() -> None:
     pair = Pair("numpy", "jax")
     pair.require()
-    agent = parallel_bridge(pair, Counts(spaces.MultiDiscrete([9]), 7))
-    monkeypatch.setattr("gymbridge_runtime.arrays.first_misfit", pytest.fail)
-    counterpart(agent.reset()[0], {"one": np.array([7]), "two": np.array([7])}, pair.target)
+    env = Counts(spaces.MultiDiscrete([9]), 2**40)
+    env.possible_agents = []
+    with pytest.raises(ConversionError, match=r"^obs\['one'\]: JAX cannot hold the int64"):
+        parallel_bridge(pair, env).reset()
+
+
+def test_agents_without_end_are_not_all_remembered(pair: Pair) -> None:
+    class Crowd(ParallelWorld):
+        """Every step has an agent that was never there before."""
+
+        @override
+        def action_space(self, agent: str) -> spaces.Space[Value]:
+            return spaces.Discrete(2)
+
+    agent = parallel_bridge(pair, Crowd())
+    action = pair.target.make(np.array(1))
+    for number in range(3000):
+        received: Value = agent._traffic.act({f"agent {number}": action})
+        same(received[f"agent {number}"], np.int64(1))
+    assert len(agent._traffic.act) <= 1024
 
 
 def test_rewards_of_several_objectives_are_arrays(pair: Pair) -> None:
