@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, cast
 from gymbridge_runtime.form import require_form
 from gymbridge_runtime.parallel_env import AgentT, ParallelEnv, ParallelWrapper
 from gymbridge_runtime.parallel_traffic import ParallelTraffic
+from gymbridge_runtime.pickled import Pickled
 from gymbridge_runtime.traffic import Settings
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from gymnasium.vector.vector_env import ArrayType
@@ -20,6 +21,7 @@ __all__ = ["ParallelBridge"]
 
 class ParallelBridge(
     ParallelWrapper[AgentT, WrapperObsType, WrapperActType],
+    Pickled,
     Generic[AgentT, WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""

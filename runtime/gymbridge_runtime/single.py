@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Generic, cast
 
 import gymnasium as gym
 from gymbridge_runtime.form import require_form
+from gymbridge_runtime.pickled import Pickled
 from gymbridge_runtime.recorded import Recorded
 from gymbridge_runtime.traffic import Settings, SingleTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
@@ -20,6 +21,7 @@ __all__ = ["SingleBridge"]
 class SingleBridge(
     gym.Wrapper[WrapperObsType, WrapperActType, ObsType, ActType],
     Recorded,
+    Pickled,
     Generic[WrapperObsType, WrapperActType, ObsType, ActType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""

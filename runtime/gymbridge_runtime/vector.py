@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, Protocol, cast
 
 from gymbridge_runtime.form import require_form
+from gymbridge_runtime.pickled import Pickled
 from gymbridge_runtime.recorded import Recorded
 from gymbridge_runtime.traffic import Settings, VectorTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
@@ -31,6 +32,7 @@ class _Attributes(Protocol):
 class VectorBridge(
     VectorWrapper[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
     Recorded,
+    Pickled,
     Generic[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""

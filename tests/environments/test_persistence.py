@@ -213,6 +213,40 @@ def test_a_jax_device_is_recorded_as_text() -> None:
     assert restored.device == jax.devices()[0]
 
 
+@pytest.mark.parametrize("form", ["single", "vector"])
+def test_a_sharding_over_one_device_is_that_device(form: str, travel: Callable[[Any], Any]) -> None:
+    require("jax")
+    import jax
+
+    one = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    if form == "single":
+        agent: Any = gymbridge.NumpyToJax(gym.make("CartPole-v1"), one)
+        assert agent.spec.additional_wrappers[-1].kwargs == {"device": "cpu:0"}
+        assert gym.make(_from_json(agent.spec)).get_wrapper_attr("device") == jax.devices()[0]
+    else:
+        envs = SyncVectorEnv([partial(gym.make, "CartPole-v1")])
+        agent = import_module("gymbridge.vector").NumpyToJax(envs, one)
+    assert agent.device == travel(agent).device == jax.devices()[0]
+
+
+@pytest.mark.parametrize("form", ["single", "vector"])
+def test_a_wrapper_with_type_parameters_travels_without_them(
+    pair_of_any: Pair, form: str, travel: Callable[[Any], Any]
+) -> None:
+    pair = pair_of_any
+    array: Any = type(pair.target.make(np.zeros(1)))
+    if pair.target.name == "jax":
+        import jax
+
+        array = jax.Array  # which cannot be pickled
+    plain = _cartpole(pair) if form == "single" else _cartpoles(pair)
+    observed: Any = dict.__class_getitem__((str, array))
+    agent = type(plain)[observed, array](plain.env)
+    agent.reset(seed=3)
+    restored = travel(agent)
+    _alike(restored, agent, pair, np.array(1) if form == "single" else np.array([1, 0]))
+
+
 def test_a_wrapper_can_be_asked_for_in_a_spec_with_other_wrappers_around_it() -> None:
     pair = Pair("numpy", "torch")
     pair.require()

@@ -251,6 +251,25 @@ class TestShapesThatComeAgain:
                 assert array.sharding == sharding
                 assert not array.committed
 
+    def test_are_not_compiled_where_jax_is_told_to_compile_nothing_more(self) -> None:
+        from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+
+        floats = np.arange(5, dtype=np.float32)
+        trees: list[Array] = [floats, [floats, floats], {"a": floats, "b": floats[:2]}, 0.5]
+        before = SMALL_ARRAYS.sizes[0]
+        jax.config.update("jax_no_tracing", True)
+        try:
+            found = [[Pair("numpy", "jax").convert(tree) for tree in trees] for _ in range(40)]
+        finally:
+            jax.config.update("jax_no_tracing", False)
+        assert SMALL_ARRAYS.sizes[0] == before
+        for results in found:
+            for result, tree in zip(results, trees, strict=True):
+                for array, value in zip(
+                    jax.tree.leaves(result), jax.tree.leaves(tree), strict=True
+                ):
+                    assert identical(np.array(array), np.asarray(value, array.dtype))
+
     @pytest.mark.parametrize("agent", AGENTS)
     @pytest.mark.parametrize("setting", SETTINGS)
     def test_in_actions_under_every_setting_of_jax(self, setting: str, agent: str) -> None:

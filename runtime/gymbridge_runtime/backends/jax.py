@@ -19,7 +19,7 @@ from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import aligned_copy, silence
 from gymbridge_runtime.narrowing import untyped
 from jax.core import Tracer
-from jax.sharding import NamedSharding, PartitionSpec, Sharding
+from jax.sharding import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _Placement: TypeAlias = "OneJaxDevice | Sharding"
 
 
 # JAX declares these without types, or with types that jaxlib does not
+_at_one: Final = cast("Callable[[OneJaxDevice], Sharding]", SingleDeviceSharding)
 _spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)
 _process_count: Final = cast("Callable[[], int]", untyped(jax, "process_count"))
 _devices: Final = cast("Callable[[str], list[OneJaxDevice]]", untyped(jax, "devices"))
@@ -224,6 +225,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def device_text(self, device: _Placement | None) -> object:
+        if isinstance(device, SingleDeviceSharding):
+            (one,) = cast("set[OneJaxDevice]", untyped(device, "device_set"))
+            if device == _at_one(one):  # and in no other memory than the device's own
+                device = one
         if device is None or isinstance(device, Sharding):
             return device
         return f"{device.platform}:{device.id}"

@@ -1,0 +1,18 @@
+"""What of a wrapper travels in a pickle."""
+
+from __future__ import annotations
+
+from typing_extensions import override
+
+__all__ = ["Pickled"]
+
+
+class Pickled:
+    """A wrapper that travels without the type parameters it was given.
+
+    Python keeps those of ``NumpyToJax[dict[str, jax.Array]](env)``, and cannot pickle `jax.Array`.
+    """
+
+    @override
+    def __getstate__(self) -> dict[str, object]:
+        return {name: held for name, held in vars(self).items() if name != "__orig_class__"}
