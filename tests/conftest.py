@@ -26,6 +26,18 @@ settings.register_profile(
 settings.load_profile("few")
 
 
+@pytest.fixture
+def nothing_compiled() -> None:
+    """Let JAX forget the shapes and settings of other tests: only so many are ever compiled."""
+    require("jax")
+    from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+
+    SMALL_ARRAYS._one.clear()
+    SMALL_ARRAYS._many.clear()
+    SMALL_ARRAYS._seen.clear()
+    SMALL_ARRAYS._wary = False
+
+
 @pytest.fixture(params=LIBRARIES)
 def library(request: pytest.FixtureRequest) -> Library:
     """Every array library, one after the other."""

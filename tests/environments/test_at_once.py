@@ -337,6 +337,7 @@ def test_a_step_leaves_actions_to_the_core_once_one_was_refused(
     assert len(attempts) == 2
 
 
+@pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("form", ["single", "vector"])
 def test_a_step_leaves_actions_to_the_core_once_their_import_was_refused(form: str) -> None:
     pair = Pair("jax", "numpy")

@@ -9,22 +9,9 @@ import pytest
 from gymbridge_runtime import known
 
 from tests.runtime.fake_library import FakeArray, fake_library
-from tests.support import require
 
 if TYPE_CHECKING:
     import types
-
-
-@pytest.fixture
-def nothing_compiled() -> None:
-    """Let JAX forget the shapes and settings of other tests: only so many are ever compiled."""
-    require("jax")
-    from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
-
-    SMALL_ARRAYS._one.clear()
-    SMALL_ARRAYS._many.clear()
-    SMALL_ARRAYS._seen.clear()
-    SMALL_ARRAYS._wary = False
 
 
 @pytest.fixture
