@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.types import AnySpace
+    from gymbridge_runtime.types import AnySpace, HostArray
 
 __all__ = ["proves_fit"]
 
@@ -43,7 +43,7 @@ def _extremes(space: AnySpace) -> tuple[float, float] | None:
     They are Python's: an array of small floats, or an addition of large integers, would overflow.
     """
     if is_box(space):
-        return (_item(space.low.min()), _item(space.high.max())) if space.low.size else (0, 0)
+        return _extremes_of(space.low, space.high) if space.low.size else (0, 0)
     if is_discrete(space):
         return int(space.start), int(space.start) + int(space.n) - 1
     if is_multi_discrete(space):
@@ -53,5 +53,6 @@ def _extremes(space: AnySpace) -> tuple[float, float] | None:
     return (0, 1) if isinstance(space, spaces.MultiBinary) else None
 
 
-def _item(number: np.generic) -> float:
-    return cast("float", number.item())
+def _extremes_of(low: HostArray, high: HostArray) -> tuple[float, float]:
+    least, greatest = cast("tuple[np.generic, np.generic]", (low.min(), high.max()))
+    return cast("tuple[float, float]", (least.item(), greatest.item()))

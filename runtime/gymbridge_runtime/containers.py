@@ -114,7 +114,7 @@ def _made_anew(
         return value
     make = cast("Callable[[object], object]", type(value))
     new = make(dict(zip(keys, children, strict=True)))
-    for name, held in getattr(value, "__dict__", {}).items():
+    for name, held in cast("dict[str, object]", getattr(value, "__dict__", {})).items():
         if isinstance(held, _PLAIN):  # others may be what holds the children
             object.__setattr__(new, name, held)
     return new

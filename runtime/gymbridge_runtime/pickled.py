@@ -15,4 +15,5 @@ class Pickled:
 
     @override
     def __getstate__(self) -> dict[str, object]:
-        return {name: held for name, held in vars(self).items() if name != "__orig_class__"}
+        state: dict[str, object] = vars(self)
+        return {name: held for name, held in state.items() if name != "__orig_class__"}
