@@ -31,9 +31,8 @@ ArrayT = TypeVar("ArrayT")
 
 
 class _Environment(Protocol):
-    """An environment, as far as its agents' spaces go; what its agents are called is its own."""
+    """An environment, as far as its agents' actions go; what its agents are called is its own."""
 
-    def observation_space(self, agent: object, /) -> AnySpace: ...
     def action_space(self, agent: object, /) -> AnySpace: ...
 
 
