@@ -35,7 +35,6 @@ def nothing_compiled() -> None:
     SMALL_ARRAYS._one.clear()
     SMALL_ARRAYS._many.clear()
     SMALL_ARRAYS._seen.clear()
-    SMALL_ARRAYS._wary = False
 
 
 @pytest.fixture(params=LIBRARIES)

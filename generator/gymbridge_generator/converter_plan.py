@@ -37,8 +37,8 @@ class ConverterPlan:
     imports: str
     overloads: tuple[Overload, ...]
     memory: str
-    ordinary: str
-    """What it does with ordinary arrays at once: "shared", "viewed" or nothing."""
+    shares_at_once: bool
+    """Whether it shares ordinary arrays by one call."""
 
     @classmethod
     def of(cls, source: Backend, target: Backend) -> ConverterPlan:
@@ -58,7 +58,7 @@ class ConverterPlan:
             imports=imports_from(blocks),
             overloads=tuple(_overloads(ours, theirs)),
             memory=paragraph(sharing.values(source, target)),
-            ordinary=at_once(source, target),
+            shares_at_once=at_once(source, target),
         )
 
 

@@ -21,7 +21,6 @@ RESERVED = frozenset(
         "Mapping",
         "ParallelBridge",
         "ParallelEnv",
-        "REFUSALS",
         "Self",
         "Sequence",
         "SingleBridge",

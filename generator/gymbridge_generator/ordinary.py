@@ -6,27 +6,23 @@ converter are better without. What is ordinary, and which call it is, the runtim
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from gymbridge_generator.sharing import sharing
 
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = ["at_once", "copies_four", "is_host", "shows_observations"]
+__all__ = ["at_once", "is_host", "shares_observations"]
 
 
-def at_once(source: Backend, target: Backend) -> Literal["shared", "viewed", ""]:
-    """Return what a converter does with ordinary arrays by one call, if it shares any.
+def at_once(source: Backend, target: Backend) -> bool:
+    """Tell whether a converter shares ordinary arrays by one call.
 
     Arrays of NumPy say of themselves whether others may write into their memory. Other arrays are
     shared by a view, which a library refuses of those that it does not show as they are.
     """
-    if sharing(source, target) != "shared":
-        return ""
-    if is_host(source):
-        return "shared"
-    return "viewed" if is_host(target) else ""
+    return sharing(source, target) == "shared" and (is_host(source) or is_host(target))
 
 
 def is_host(backend: Backend) -> bool:
@@ -34,21 +30,10 @@ def is_host(backend: Backend) -> bool:
     return backend.array == "numpy.ndarray"
 
 
-def shows_observations(source: Backend, target: Backend) -> bool:
-    """Tell whether one call shows an agent what an environment has returned: from NumPy.
+def shares_observations(source: Backend, target: Backend) -> bool:
+    """Tell whether a step shares ordinary observations by one call.
 
-    An array of NumPy has to be asked whether it may be shared, which in a step, whose types are
-    those of the agent, takes as long as to leave it to the core.
+    A view may be read-only, as those of a library whose arrays never change.
     """
-    return sharing(source, target) != "copied" and is_host(target)
-
-
-def copies_four(source: Backend, target: Backend) -> bool:
-    """Tell whether one call copies an array of a vector step, and another takes the copy over.
-
-    Of a library whose arrays never change; of others that are copied, each is asked how it lies.
-    """
-    return sharing(source, target) == "copied" and (
-        (source.host and not source.mutable)
-        and (target.host and target.mutable and not target.copies_in)
-    )
+    viewed = sharing(source, target) != "copied" and is_host(target)
+    return viewed or at_once(source, target)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gymbridge_generator import naming, sharing
 from gymbridge_generator.forms import FormFacts, filled
 from gymbridge_generator.layout import WIDTH, exported, fold, import_from, imports_from, paragraph
-from gymbridge_generator.ordinary import copies_four, is_host, shows_observations
+from gymbridge_generator.ordinary import is_host, shares_observations
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
@@ -49,14 +49,12 @@ class WrapperPlan:
     values: str
     """The first paragraph: what goes in and comes out."""
     memory: str
-    shows_observations: bool
-    """Whether a step shows an ordinary observation at once."""
+    shares_observations: bool
+    """Whether a step shares an ordinary observation at once."""
     takes_host_actions: bool
     """Whether actions are NumPy's arrays, at which a step need not be shown them."""
     gives_host_actions: bool
     """Whether the environment wants NumPy's arrays, of which a step makes none."""
-    copies_four: bool
-    """Whether a step of a vector environment copies four ordinary arrays at once."""
     subscription: str
     leaves: tuple[str, ...]
     """The type variables for leaves of observations."""
@@ -95,10 +93,9 @@ class WrapperPlan:
                 sharing.observations(source, target, reused=form.reuses_buffers)
                 + f" {sharing.actions(source)}"
             ),
-            shows_observations=shows_observations(source, target),
+            shares_observations=shares_observations(source, target),
             takes_host_actions=is_host(target),
             gives_host_actions=is_host(source),
-            copies_four=copies_four(source, target),
             subscription=paragraph(
                 "An environment whose observations are no single arrays is typed by subscription: "
                 + f"``{name}[{filled(form.subscript, theirs)}](env)``; `infer` finds the "

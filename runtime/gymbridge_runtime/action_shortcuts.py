@@ -10,12 +10,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from gymbridge_runtime.backend import REFUSALS, Convert
 from gymbridge_runtime.dtypes import AnyDType, is_floating
 from gymbridge_runtime.memory import silence
 from gymbridge_runtime.narrowing import is_discrete
 from gymbridge_runtime.ownership import Ownership
-from gymbridge_runtime.plain import Plain
+from gymbridge_runtime.plain import answering
 from gymbridge_runtime.sampling import samples_like
 from gymnasium import spaces
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime.arrays import ArrayImport
-    from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.backend import AnyBackend, Convert
     from gymbridge_runtime.types import AnySpace, HostArray
 
 __all__ = ["OrdinaryAction", "action_shortcut", "ordinary_action"]
@@ -32,6 +31,10 @@ __all__ = ["OrdinaryAction", "action_shortcut", "ordinary_action"]
 class OrdinaryAction(NamedTuple):
     """What a space samples if that is an array which takes no more than a copy and a call."""
 
+    kind: type[object] | None
+    """The type of the agent's own array."""
+    see: Callable[[object], HostArray | None]
+    """Shows one to NumPy; answers None for one that is special in any way."""
     dtype: AnyDType
     shape: tuple[int, ...]
     make: Callable[[HostArray], object]
@@ -61,9 +64,9 @@ def action_shortcut(
         return rule
     if is_discrete(space):
         small = imports.target.host_scalars and space.n <= _MOST_NUMBERS
-        return _number(agent, space, np.dtype(space.dtype), rule) if small else rule
+        return _number(agent, imports.target, space, rule) if small else rule
     ordinary = ordinary_action(agent, imports, space)
-    return rule if ordinary is None else _array(agent, imports.target, ordinary, rule)
+    return rule if ordinary is None else _array(imports.target, ordinary, rule)
 
 
 def ordinary_action(
@@ -77,8 +80,13 @@ def ordinary_action(
     small = dtype.itemsize * math.prod(shape) < target.plain_bytes
     if dtype not in target.plain_dtypes or not small:
         return None
+    see = answering(agent.plain_view(), _asks(agent, target))
     make = np.ndarray.copy if target.host_arrays else target.plain_import_of(dtype, shape)
-    return OrdinaryAction(dtype, shape, make)
+    return OrdinaryAction(agent.plain_kind(), see, dtype, shape, make)
+
+
+def _asks(agent: AnyBackend, target: AnyBackend) -> Callable[[object], bool]:
+    return lambda array: agent.is_plain(array, target.plain_dtypes)
 
 
 def _exists(agent: AnyBackend, imports: ArrayImport) -> bool:
@@ -90,24 +98,19 @@ def _exists(agent: AnyBackend, imports: ArrayImport) -> bool:
 
 
 def _number(
-    agent: AnyBackend, space: spaces.Discrete[np.integer], dtype: AnyDType, rule: Convert
+    agent: AnyBackend, target: AnyBackend, space: spaces.Discrete[np.integer], rule: Convert
 ) -> Convert:
-    kind = agent.plain_kind()
+    kind, dtype = agent.plain_kind(), np.dtype(space.dtype)
     first, n = int(space.start), int(space.n)
     scalars: dict[int, np.generic] = {
         number: dtype.type(number) for number in range(first, first + n)
     }
-    number_of, get = agent.plain_number, scalars.get
+    number_of, get = answering(agent.plain_number, _asks(agent, target)), scalars.get
 
     def short(action: object) -> object:
-        try:
-            if type(action) is kind:
-                number = number_of(action)
-                if type(number) is int and (scalar := get(number)) is not None:
-                    return scalar
-        except REFUSALS:
-            pass
-        return rule(action)
+        number: object = number_of(action) if type(action) is kind else None
+        scalar = get(number) if type(number) is int else None
+        return rule(action) if scalar is None else scalar
 
     return short
 
@@ -119,21 +122,18 @@ def _casts_to(dtype: AnyDType) -> frozenset[AnyDType]:
     return frozenset(one for one in _NUMBERS if np.can_cast(one, dtype, rule))
 
 
-def _array(
-    agent: AnyBackend, target: AnyBackend, ordinary: OrdinaryAction, rule: Convert
-) -> Convert:
-    dtype, shape, _ = ordinary
-    over = target.plain_import()
+def _array(target: AnyBackend, ordinary: OrdinaryAction, rule: Convert) -> Convert:
+    kind, see, dtype, shape, _ = ordinary
     casts = _casts_to(dtype)
-    plain = Plain(agent, target.plain_dtypes)
-    view_of = plain.view()
+    make = answering(target.plain_import(), lambda view: view.dtype in target.plain_dtypes)
     as_it_is = target.host_arrays
 
-    def cast_to_fit(action: object) -> object:
-        view = view_of(action)
-        if view is not None and view.dtype in casts and view.shape == shape:
-            copy = silence().run(view.astype, dtype, "C")
-            return copy if as_it_is else over(copy)
-        return rule(action)
+    def short(action: object) -> object:
+        view = see(action) if type(action) is kind else None
+        made = None
+        if view is not None and view.shape == shape and view.dtype in casts:
+            copy = view.copy() if view.dtype is dtype else silence().run(view.astype, dtype, "C")
+            made = copy if as_it_is else make(copy)
+        return rule(action) if made is None else made
 
-    return plain.copying_like(dtype, shape, None if as_it_is else over, cast_to_fit)
+    return short

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 __all__ = [
-    "REFUSALS",
     "AnyBackend",
     "Backend",
     "Convert",
@@ -44,9 +43,6 @@ DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
 
 ConvertFour: TypeAlias = Callable[[object, object, object, object], tuple[object, ...]]
 """A conversion of observations, rewards, terminations and truncations."""
-
-REFUSALS = (ArithmeticError, AssertionError, MemoryError, RuntimeError, TypeError, ValueError)
-"""What libraries raise when an array that looks ordinary turns out to be special."""
 
 Convert: TypeAlias = Callable[[object], object]
 """A conversion of anything."""
@@ -116,13 +112,14 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     narrowing: tuple[str, str] = ("", "cast it first")
     """When it narrows dtypes, in words, and what a user can do about it."""
 
-    # -- a cheap way for ordinary arrays; each says the same as the operations below --------
+    # -- a cheap way for ordinary arrays; each says the same as the operations below, or raises an
+    # -- error for what is special, which `gymbridge_runtime.plain` takes for "no" -------------
 
     plain_dtypes: frozenset[AnyDType] = frozenset()
     """The dtypes that `plain_import` takes and keeps, or narrows as `stored_as` says it does; none:
     there is no cheap way in."""
     refuses_others: bool = False
-    """Whether `plain_import` raises one of `REFUSALS` for every other dtype."""
+    """Whether `plain_import` raises an error for every other dtype."""
     plain_bytes: int = sys.maxsize
     """The size below which a batch of copies is imported at once."""
 
@@ -133,7 +130,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     def plain_view(self) -> Callable[[ArrayT_contra], HostArray]:
         """Return what views, or copies, an array of the plain kind.
 
-        It raises one of `REFUSALS` for an array that is special in any way.
+        It raises an error for an array that is special in any way.
         """
         return lambda array: self.to_host(array).array
 
@@ -163,10 +160,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         return lambda view: self.from_host(view, None)
 
     def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import:
-        """Return the same for memory of one dtype and shape, of which there will be a lot.
-
-        It may raise one of `REFUSALS` where `plain_import` finds another way.
-        """
+        """Return the same for memory of one dtype and shape, of which there will be a lot."""
         del dtype, shape
         return self.plain_import()
 

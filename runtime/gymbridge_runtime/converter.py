@@ -18,14 +18,12 @@ from gymbridge_runtime.known import backend_of, recognise
 from gymbridge_runtime.narrowing import is_host_array, is_host_scalar
 from gymbridge_runtime.number_shortcuts import before_numbers
 from gymbridge_runtime.ownership import Ownership
-from gymbridge_runtime.shortcuts import Shortcuts
+from gymbridge_runtime.shortcuts import OrdinaryArrays, Shortcuts
 from gymbridge_runtime.slots import fill
 from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is, rule_of
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gymbridge_runtime.backend import AnyBackend, Convert
     from gymbridge_runtime.types import HostArray
 
@@ -249,10 +247,7 @@ class Conversions:
     Each is made when it is first needed: some libraries start up when they are looked at.
     """
 
-    __slots__: tuple[str, ...] = (
-        *("_source", "_target", "copying", "sharing", "usual"),
-        *("kind", "share", "view"),
-    )
+    __slots__: tuple[str, ...] = ("_source", "_target", "copying", "sharing", "usual")
 
     usual: Convert
     """That for None."""
@@ -261,15 +256,6 @@ class Conversions:
     sharing: Convert
     """That for False."""
 
-    # for code that looks at single arrays itself, and does it no more when one was refused
-
-    kind: type[object] | None
-    """The type of ordinary arrays."""
-    share: Convert | None
-    """Shares one, which behaves if it is NumPy's."""
-    view: Callable[[object], HostArray] | None
-    """The same, for what is shared with NumPy."""
-
     def __init__(self, source: AnyBackend, target: AnyBackend) -> None:
         recognise(source)
         self._source: AnyBackend = source
@@ -277,12 +263,10 @@ class Conversions:
         self.usual = self._later("usual", copy=None)
         self.copying = self._later("copying", copy=True)
         self.sharing = self._later("sharing", copy=False)
-        self.kind = self.share = self.view = None
 
-    def expect_ordinary(self) -> None:
-        """Ask the libraries what ordinary arrays are, and what shares one, if one call does."""
-        self.kind, self.share = Shortcuts(Converter(self._target).imports, self._source).ordinary
-        self.view = cast("Callable[[object], HostArray] | None", self.share)
+    def ordinary(self) -> OrdinaryArrays:
+        """Return what code that looks at single arrays itself does with ordinary ones."""
+        return Shortcuts(Converter(self._target).imports, self._source).ordinary
 
     def _later(self, name: str, *, copy: bool | None) -> Convert:
         def first(value: object) -> object:

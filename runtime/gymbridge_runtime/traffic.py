@@ -9,6 +9,7 @@ from weakref import WeakMethod, ref
 
 from gymbridge_runtime.actions import ActionRules
 from gymbridge_runtime.arrivals import in_turn, together
+from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dtypes import is_floating
@@ -93,7 +94,7 @@ class Settings(NamedTuple):
         return inherited
 
 
-_See: TypeAlias = "Callable[[object], HostArray]"
+_See: TypeAlias = "Callable[[object], HostArray | None]"
 
 
 class _Environment(Protocol):
@@ -142,10 +143,12 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
     inform: Callable[[InfosT], InfosT]
     """Converts infos; of a device that is a mesh they take every part."""
 
+    # for code that looks at observations itself
+
     kind: type[object] | None
-    """The type of the observations that `share` takes; None: it takes none."""
-    share: Callable[[object], ObsT] | None
-    """Shares the memory of an ordinary observation, by one call; see `OrdinaryArrays`."""
+    """The type of the ordinary ones; None: there are none."""
+    share: Callable[[object], ObsT | None]
+    """Shares the memory of one, by one call; see `OrdinaryArrays`."""
 
     _promised_new: bool = True
     """Whether the environment promises not to reuse what it returned; Gymnasium's do."""
@@ -157,7 +160,7 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         self.observe = cast("Callable[[object], ObsT]", _First(self, "observe", self._observe))
         self.inform = cast("Callable[[InfosT], InfosT]", _First(self, "inform", self._inform))
         self.kind = None
-        self.share = None
+        self.share = no_import
 
     def _act(self) -> Convert:
         plain = self._to_env("", arrays_only=False)
@@ -177,8 +180,9 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
 
     def _observe(self) -> Convert:
         observations, source = self._observations, self._settings.source
-        kind, share = Shortcuts(observations.imports, source).ordinary
-        self.kind, self.share = kind, cast("Callable[[object], ObsT] | None", share)
+        ordinary = Shortcuts(observations.imports, source).ordinary
+        self.kind = ordinary.kind
+        self.share = cast("Callable[[object], ObsT | None]", ordinary.share)
         return observations.behind_shortcut(source)
 
     @cached_property
@@ -251,12 +255,12 @@ class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
 
     __slots__: tuple[str, ...] = ("_env", "dtype", "make", "plain_action", "see", "shape")
 
-    # for code that looks at actions itself, and does it no more when one was refused
+    # for code that looks at actions itself
 
     plain_action: type[object] | None
     """The type of ordinary actions; None: there are none."""
     see: _See
-    """Shows one to NumPy, by one call."""
+    """Shows one to NumPy, by one call; answers None for one that is special."""
     dtype: AnyDType | None
     """The dtype of what `make` takes."""
     shape: tuple[int, ...]
@@ -270,16 +274,14 @@ class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
         self.plain_action = self.dtype = None
         self.shape = ()
         self.make = cast("Callable[[HostArray], EnvActT]", self.act)
-        self.see = cast("_See", self.act)
+        self.see = no_import
 
     @override
     def _rule(self, rules: ActionRules) -> Convert:
         space = _space_of(self._env, "action_space")
         ordinary = rules.ordinary(space)
         if ordinary is not None:
-            agent = self._settings.target
-            self.plain_action, self.see = agent.plain_kind(), agent.plain_view()
-            self.dtype, self.shape, make = ordinary
+            self.plain_action, self.see, self.dtype, self.shape, make = ordinary
             self.make = cast("Callable[[HostArray], EnvActT]", make)
         return rules.of(space, "action")
 
@@ -319,21 +321,10 @@ class VectorTraffic(_OneSpace[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT,
         reuses_buffers: Whether the environment returns its own buffers.
     """
 
-    __slots__: tuple[str, ...] = ("batch", "copy", "make_array", "make_obs", "plain_four")
+    __slots__: tuple[str, ...] = ("batch",)
 
     batch: Callable[[object, object, object, object], tuple[ObsT, ArrayT, ArrayT, ArrayT]]
     """Converts observations, rewards, terminations and truncations, all at once."""
-
-    # for code that looks at the four itself, and does it no more when one was refused
-
-    plain_four: type[object] | None
-    """The type of ordinary ones; None: there are none."""
-    copy: _See
-    """Copies one of them, by one call; see `OrdinaryCopies`."""
-    make_obs: Callable[[HostArray], ObsT]
-    """Makes observations of a copy."""
-    make_array: Callable[[HostArray], ArrayT]
-    """Makes rewards, terminations or truncations of a copy."""
 
     def __init__(self, env: _Environment, settings: Settings, *, reuses_buffers: bool) -> None:
         super().__init__(env, settings)
@@ -342,26 +333,16 @@ class VectorTraffic(_OneSpace[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT,
             "Callable[[object, object, object, object], tuple[ObsT, ArrayT, ArrayT, ArrayT]]",
             _First(self, "batch", self._batch),
         )
-        self.plain_four = None
-        self.copy = cast("_See", self.observe)
-        self.make_obs = cast("Callable[[HostArray], ObsT]", self.observe)
-        self.make_array = cast("Callable[[HostArray], ArrayT]", self.observe)
 
     def _batch(self) -> ConvertFour:
         roots = ("reward", "terminated", "truncated")
         ways = [self._observations, *(self._to_agent(root, self.device) for root in roots)]
         source = self._settings.source
-        shortcuts = Shortcuts(ways[0].imports, source)
         if self._settings.target.batches:
             four = together(ways, source)
         else:
             four = in_turn([way.behind_shortcut(source) for way in ways])
-        ordinary = shortcuts.copies_of_four
-        if ordinary is not None:
-            self.plain_four, self.copy, make = ordinary
-            self.make_obs = cast("Callable[[HostArray], ObsT]", make)
-            self.make_array = cast("Callable[[HostArray], ArrayT]", make)
-        return shortcuts.before_four(four)
+        return Shortcuts(ways[0].imports, source).before_four(four)
 
     @override
     def __reduce__(self) -> tuple[object, ...]:

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymbridge_runtime.arrays import ArrayImport
+from gymbridge_runtime.backend import no_import
+from gymbridge_runtime.backends.torch import TorchBackend
+from gymbridge_runtime.converter import Conversions, Converter
+from gymbridge_runtime.known import load
 from gymbridge_runtime.testing.base import outcome
 from gymnasium import spaces
 from typing_extensions import override
@@ -18,13 +23,14 @@ from tests.environments.worlds import Echo, EchoVector
 from tests.libraries.jax import jax, jnp
 from tests.libraries.torch import torch
 from tests.runtime.layouts import expose
-from tests.support import PAIRS, Pair
+from tests.support import LIBRARIES, PAIRS, Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.support import Host
 
+BACKENDS = {name: load(f"gymbridge_runtime.backends.{name}:{name.upper()}") for name in LIBRARIES}
 TO_NUMPY = [pair for pair in PAIRS if pair.target.name == "numpy"]
 
 HOST: dict[str, Callable[[], Value]] = {
@@ -59,14 +65,14 @@ TENSORS: dict[str, Callable[[], Value]] = {
     "meta": lambda: torch.ones(6, device="meta"),
 }
 VALUES = {"numpy": HOST, "torch": TENSORS}
-AT_ONCE = {"numpy_to_torch": "_share", "torch_to_numpy": "_conversions.view"}
-"""The converters that do something at once, and what they call it."""
+AT_ONCE = ("numpy_to_torch", "torch_to_numpy")
+"""The converters that do something at once."""
 
 
 def converter(pair: str) -> Value:
     """Return the module of a converter, which nobody has given what it refuses at once."""
     module = import_module(f"gymbridge.converters.{pair}")
-    module._conversions.expect_ordinary()
+    vars(module).update(zip(("_kind", "_share"), module._conversions.ordinary(), strict=True))
     return module
 
 
@@ -103,41 +109,49 @@ def test_a_converter_does_what_the_core_does(
     value = VALUES[pair.split("_", maxsplit=1)[0]][kind]()
     convert: Value = partial(getattr(module, pair), value, copy=copy)
     found = [outcome(convert), outcome(convert)]
-    monkeypatch.setattr(f"gymbridge.converters.{pair}.{AT_ONCE[pair]}", None)
+    monkeypatch.setattr(module, "_share", no_import)
     for one in found:
         alike(one, outcome(convert), value)
 
 
 @pytest.mark.parametrize("copy", [None, True])
 @pytest.mark.parametrize("pair", AT_ONCE)
-def test_a_converter_asks_the_core_for_nothing_ordinary(
+def test_a_converter_looks_no_further_at_what_is_ordinary(
     pair: str, copy: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = converter(pair)
     value = VALUES[pair.split("_", maxsplit=1)[0]]["ordinary"]()
     wanted = getattr(module, pair)(value, copy=copy)
-    for name in ("usual", "copying", "sharing"):
+    for name in ("usual", "sharing"):
         monkeypatch.setattr(module._conversions, name, unwanted)
+    monkeypatch.setattr(Converter, "collect", unwanted)
     alike(getattr(module, pair)(value, copy=copy), wanted, value)
 
 
-@pytest.mark.parametrize("kind", ["requires grad", "conjugate", "bfloat16"])
-def test_a_converter_leaves_tensors_to_the_core_once_one_was_refused(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = converter("torch_to_numpy")
-    attempts: list[Value] = []
-    view = module._conversions.view
+@pytest.fixture
+def viewed(monkeypatch: pytest.MonkeyPatch) -> list[Value]:
+    """The tensors that PyTorch was asked to show, by whatever is made from now on."""
+    given: list[Value] = []
 
-    def counted(value: Value) -> Value:
-        attempts.append(value)
-        return view(value)
+    def counted(tensor: Value) -> Value:
+        given.append(tensor)
+        return tensor.numpy()
 
-    monkeypatch.setattr(module._conversions, "view", counted)
+    monkeypatch.setattr(TorchBackend, "plain_view", lambda _: counted)
+    return given
+
+
+REFUSED = ["requires grad", "conjugate", "negative", "bfloat16", "meta"]
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_converter_asks_first_once_a_tensor_was_refused(kind: str, viewed: list[Value]) -> None:
+    share = Conversions(BACKENDS["torch"], BACKENDS["numpy"]).ordinary().share
+    special = TENSORS[kind]()
     for _ in range(3):
-        module.torch_to_numpy(TENSORS[kind]())
-    same(module.torch_to_numpy(torch.ones(2)), np.ones(2, np.float32))
-    assert len(attempts) == 1
+        assert share(special) is None
+    same(share(torch.ones(2)), np.ones(2, np.float32))
+    assert len(viewed) == 2
 
 
 class Shown(gym.Env[Value, Value]):
@@ -152,8 +166,8 @@ class Shown(gym.Env[Value, Value]):
         return self.shown, 1.0, False, False, {}
 
 
-def unwanted(value: object) -> object:
-    raise AssertionError(f"{type(value)} took the long way")
+def unwanted(*values: object) -> object:
+    raise AssertionError(f"{[type(value) for value in values]} took the long way")
 
 
 @pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}, {"float_dtype": "f8"}])
@@ -165,36 +179,36 @@ def test_a_step_shows_what_the_core_shows(kind: str, options: dict[str, Value]) 
     agent.step(0)  # from then on it is known what is ordinary
     env.shown = TENSORS[kind]()
     found = [outcome(lambda: agent.step(0)[0]), outcome(lambda: agent.step(0)[0])]
-    agent._traffic.share = None
+    agent._traffic.share = no_import
     for one in found:
         alike(one, outcome(lambda: agent.step(0)[0]), env.shown)
 
 
-def test_a_step_leaves_observations_to_the_core_once_one_was_refused() -> None:
+@pytest.mark.parametrize("kind", ["requires grad", "conjugate", "negative", "bfloat16"])
+def test_a_step_asks_first_once_an_observation_was_refused(kind: str, viewed: list[Value]) -> None:
     env = Shown()
     agent = bridge(Pair("torch", "numpy"), env)
+    special = TENSORS[kind]()
     env.shown = torch.ones(6)
     agent.step(0)
-    share, attempts = agent._traffic.share, []
-
-    def counted(value: Value) -> Value:
-        attempts.append(value)
-        return share(value)
-
-    agent._traffic.share = counted
-    env.shown = torch.ones(6, requires_grad=True)
+    env.shown = special
+    agent.step(0)
+    viewed.clear()
     for _ in range(3):
-        same(agent.step(0)[0], np.ones(6, np.float32))
-    assert len(attempts) == 1
+        agent.step(0)
+    assert viewed == []
+    env.shown = torch.ones(6)
+    agent._traffic.observe = unwanted
+    same(agent.step(0)[0], np.ones(6, np.float32))
 
 
-@pytest.mark.parametrize("pair", TO_NUMPY, ids=repr)
+@pytest.mark.parametrize("pair", [*TO_NUMPY, Pair("numpy", "torch")], ids=repr)
 def test_a_step_asks_the_core_for_no_ordinary_observation(pair: Pair) -> None:
     env = Shown()
     agent = bridge(pair, env)
     env.shown = pair.source.make(np.arange(6, dtype=np.float32))
     wanted = agent.step(0)[0]
-    if agent._traffic.share is None:
+    if agent._traffic.kind is None:
         assert pair.source.name == "mlx"  # it has no call that is good enough
         return
     agent._traffic.observe = unwanted
@@ -313,51 +327,39 @@ def test_an_environment_owns_an_action_that_was_made_at_once(pair: Pair, form: s
         np.testing.assert_array_equal(pair.target.values(action), before)
 
 
-@pytest.mark.parametrize("kind", ["requires grad", "conjugate", "negative", "bfloat16", "meta"])
+@pytest.mark.parametrize("kind", REFUSED)
 @pytest.mark.parametrize("form", ["single", "vector"])
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.target.name == "torch"], ids=repr)
-def test_a_step_leaves_actions_to_the_core_once_one_was_refused(
-    pair: Pair, form: str, kind: str
+def test_a_step_asks_first_once_an_action_was_refused(
+    pair: Pair, form: str, kind: str, viewed: list[Value]
 ) -> None:
     env, agent = made_for(pair, form, SPACES["box"])
     sample = torch.as_tensor(env.action_space.sample())
+    special = TENSOR_ACTIONS[kind](sample)
     agent.step(sample)
-    see, attempts = agent._traffic.see, []
-
-    def counted(value: Value) -> Value:
-        attempts.append(value)
-        return see(value)
-
-    agent._traffic.see = counted
-    agent.step(sample)
+    outcome(partial(agent.step, special))
+    viewed.clear()
     for _ in range(3):
-        outcome(partial(agent.step, TENSOR_ACTIONS[kind](sample)))
+        outcome(partial(agent.step, special))
+    assert viewed == []
+    agent._traffic.act = unwanted
     agent.step(sample)
     same(env.received, pair.source.make(sample.numpy()))
-    assert len(attempts) == 2
 
 
 @pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("form", ["single", "vector"])
-def test_a_step_leaves_actions_to_the_core_once_their_import_was_refused(form: str) -> None:
+def test_an_action_arrives_whatever_jax_is_told_in_between(form: str) -> None:
     pair = Pair("jax", "numpy")
     env, agent = made_for(pair, form, SPACES["box"])
     action = np.asarray(env.action_space.sample())
     agent.step(action)
-    make, attempts = agent._traffic.make, []
-
-    def counted(value: Value) -> Value:
-        attempts.append(value)
-        return make(value)
-
-    agent._traffic.make = counted
-    agent.step(action)
-    with jax.disable_jit():  # nothing is compiled, and NumPy's array would come back
-        agent.step(action)
+    agent._traffic.act = unwanted
+    for disabled in (False, True, True, False):
+        with jax.disable_jit(disabled):  # nothing is compiled then, and NumPy's array comes back
+            agent.step(action)
         assert pair.source.is_array(env.received)
-        agent.step(action)
-    assert pair.source.is_array(env.received)
-    assert len(attempts) == 2
+        np.testing.assert_array_equal(np.asarray(env.received), action)
 
 
 # -- the four arrays of a vector environment's step -------------------------------------------
@@ -393,6 +395,13 @@ class Four(EchoVector):
         return *self.four, {}
 
 
+def one_by_one(traffic: Value, *four: Value) -> tuple[Value, ...]:
+    """Convert the four values of a vector step each by itself."""
+    roots = ("reward", "terminated", "truncated")
+    ways = [traffic._observations, *(traffic._to_agent(root, traffic.device) for root in roots)]
+    return tuple(way.one_by_one(value) for way, value in zip(ways, four, strict=True))
+
+
 @pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}, {"float_dtype": "f8"}])
 @pytest.mark.parametrize("place", range(4))
 def test_a_vector_step_returns_what_the_core_does(place: int, options: dict[str, Value]) -> None:
@@ -406,39 +415,21 @@ def test_a_vector_step_returns_what_the_core_does(place: int, options: dict[str,
             env.four = tuple(four)
             for _ in "12":
                 found = outcome(partial(agent.step, None))
-                wanted: Value = outcome(partial(agent._traffic.batch, *env.four))
+                wanted: Value = outcome(partial(one_by_one, agent._traffic, *env.four))
                 if isinstance(wanted, Exception):
                     assert (type(found), str(found)) == (type(wanted), str(wanted)), kind
                 else:
                     same(found, (*wanted, {}))
 
 
-def test_a_vector_step_asks_the_core_for_no_four_ordinary_arrays() -> None:
+def test_four_ordinary_arrays_are_copied_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     env = Four(SPACES["one choice"])
     agent = vector_bridge(Pair("jax", "torch"), env)
     env.four = tuple(FOUR[kind]() for kind in ("of two axes", "ordinary", "flags", "flags"))
     agent.step(None)
-    agent._traffic.batch = unwanted
+    monkeypatch.setattr(ArrayImport, "convert", unwanted)
     four = agent.step(None)[:4]
     for found, array in zip(four, env.four, strict=True):
         same(found, torch.from_numpy(np.array(array)))
         found.zero_()  # nobody else's memory
     assert all(np.array(array).any() for array in env.four)
-
-
-def test_a_vector_step_leaves_arrays_to_the_core_once_one_was_refused() -> None:
-    env = Four(SPACES["one choice"])
-    agent = vector_bridge(Pair("jax", "torch"), env)
-    env.four = (jnp.ones(3),) * 4
-    agent.step(None)
-    make, attempts = agent._traffic.make_array, []
-
-    def counted(value: Value) -> Value:
-        attempts.append(value)
-        return make(value)
-
-    agent._traffic.make_array = counted
-    env.four = (*env.four[:3], jnp.ones(3, jnp.bfloat16))
-    for _ in range(3):
-        assert agent.step(None)[3].dtype is torch.bfloat16
-    assert len(attempts) == 3

@@ -108,7 +108,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import:
-        return SMALL_ARRAYS.compiled(dtype, shape) or self._import_small
+        return SMALL_ARRAYS.compiled(dtype, shape, self._import_small)
 
     @override
     def is_array(self, kind: type[object]) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 import jax
 from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.backends.jax_packed import ImportMany, import_of, jitted
+from gymbridge_runtime.plain import answering
 from jax.sharding import get_abstract_mesh
 
 if TYPE_CHECKING:
@@ -64,41 +65,30 @@ _looks: Final[Callable[[HostArray], object]] = attrgetter("dtype", "shape")
 """What arrays have in common that the same function is compiled for."""
 
 
+def _is_usual(view: object) -> bool:
+    del view
+    return not _is_unusual()
+
+
 class SmallArrays:
     """The imports that were compiled, and how often other signatures were seen."""
 
     def __init__(self) -> None:
+        # those of one array answer None where a setting of JAX forbids what is compiled
         self._one: dict[object, Import] = {}
         self._many: dict[object, ImportMany] = {}
         self._seen: dict[object, int] = {}
-        self._wary: bool = False
-        """Whether JAX's settings were unusual at any time, and have to be asked every time."""
 
     def again(self) -> Callable[[HostArray], object | None]:
         """Return what imports a copy of an array if its like was imported often, else None.
 
         Arrays of 64 bits are not known to it.
         """
-        return self._compiled(no_import, copies=True)
-
-    def _compiled(self, otherwise: Import, *, copies: bool) -> Import:
-        """Return the import of what is compiled.
-
-        Args:
-            otherwise: What imports the rest.
-            copies: Whether it is given memory that others write into, and imports copies.
-        """
         find = self._one.get
-        self._wary = self._wary or _is_unusual()
 
-        def imported(view: HostArray) -> object:
+        def imported(view: HostArray) -> object | None:
             call = find((view.dtype, view.shape))
-            if call is not None and not (self._wary and _is_unusual()):
-                try:
-                    return call(view.copy() if copies else view)
-                except (ArithmeticError, RuntimeError):  # a setting forbids it
-                    self._wary = True
-            return otherwise(view)
+            return None if call is None else call(view.copy())
 
         return imported
 
@@ -117,34 +107,45 @@ class SmallArrays:
         """How many signatures are compiled, and how many are counted; both are bounded."""
         return len(self._one) + len(self._many), len(self._seen)
 
-    def compiled(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import | None:
-        """Return the import of arrays of one signature, none of which has 64 bits, if it may be.
+    def compiled(self, dtype: AnyDType, shape: tuple[int, ...], otherwise: Import) -> Import:
+        """Return the import of arrays of one signature, none of which has 64 bits.
 
-        It raises an error where a setting of JAX forbids it.
+        Args:
+            dtype: What they are arrays of.
+            shape: The shape of all of them.
+            otherwise: What imports them where that may not be compiled, or a setting forbids it.
         """
         signature = (dtype, shape)
         if signature not in self._one and not self._is_full():
             self._one[signature] = _alone()
-        return self._one.get(signature)
+        call = self._one.get(signature, no_import)
+
+        def imported(view: HostArray) -> object:
+            array = call(view)
+            return otherwise(view) if array is None else array
+
+        return imported
 
     def importer(self, otherwise: Import) -> Import:
         """Return the import of arrays that nobody writes into: by ``otherwise``, until compiled."""
+        find = self._one.get
 
-        def uncompiled(view: HostArray) -> object:
-            call = self._promoted(view)
-            return otherwise(view) if call is None or _is_unusual() else call(view)
+        def imported(view: HostArray) -> object:
+            call = find((view.dtype, view.shape)) or self._promoted(view)
+            array = call(view)
+            return otherwise(view) if array is None else array
 
-        return self._compiled(uncompiled, copies=False)
+        return imported
 
-    def _promoted(self, view: HostArray) -> Import | None:
+    def _promoted(self, view: HostArray) -> Import:
         if view.nbytes >= SMALL:
-            return None
+            return no_import
         signature: object = (view.dtype, view.shape)
         if view.itemsize >= _WIDE:  # x64 may be off another time, and `again` must not find it
             signature = (view.dtype, view.shape, CONFIG.jax_enable_x64)
         if signature not in self._one and self._often(signature, [view]):
             self._one[signature] = _alone()
-        return self._one.get(signature)
+        return self._one.get(signature, no_import)
 
     def many(self, views: Sequence[HostArray]) -> Sequence[object] | None:
         """Return copies of two or more arrays in JAX; None where that is not compiled."""
@@ -171,8 +172,13 @@ class SmallArrays:
         return count >= _OFTEN
 
 
-@cache
 def _alone() -> Import:
+    """Return the import of one array of a signature; it answers None where that is forbidden."""
+    return answering(_compiled(), _is_usual)
+
+
+@cache
+def _compiled() -> Import:
     """Return the import of one array of any signature, which JAX compiles for each."""
 
     def same(array: jax.Array) -> jax.Array:

@@ -89,7 +89,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def is_plain(self, array: torch.Tensor, dtypes: frozenset[AnyDType]) -> bool:
         return (
-            array.is_cpu
+            (array.is_cpu and not array.is_nested)
             and (array.dtype in _PLAIN and array.layout is torch.strided)
             and not (array.requires_grad or array.is_neg() or array.is_conj())
         )
