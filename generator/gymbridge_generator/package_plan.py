@@ -21,6 +21,9 @@ __all__ = ["RUNTIME_API", "FolderPlan", "LazyName", "PackagePlan", "PassedOnPlan
 RUNTIME_API = 5
 """What generated code asks of the runtime; a test holds it to the runtime's own."""
 
+_AT_ONCE = frozenset({"__version__"})
+"""What the runtime has at hand; it imports errors when somebody asks for one."""
+
 
 @dataclass(frozen=True)
 class FolderPlan:
@@ -53,18 +56,26 @@ class LazyName:
 
     name: str
     module: str
+    """Relative to the package if it begins with a dot."""
     statement: str
     """The import that type checkers see: under its own name again, which passes it on."""
 
     @classmethod
     def of(cls, source: Backend, target: Backend) -> LazyName:
         """Plan the import of one wrapper."""
-        return cls.named(naming.wrapper(source, target), naming.forward(source, target))
+        module = f".{naming.forward(source, target)}"
+        return cls.named(naming.wrapper(source, target), module)
 
     @classmethod
     def named(cls, name: str, module: str) -> LazyName:
-        """Plan the import of a name from a module beside."""
-        return cls(name, module, import_from(f".{module}", [f"{name} as {name}"], indent=4))
+        """Plan the import of a name from a module; one beside begins with a dot."""
+        return cls(name, module, import_from(module, [f"{name} as {name}"], indent=4))
+
+    @property
+    def place(self) -> str:
+        """Where it is, as an expression."""
+        beside = self.module.startswith(".")
+        return f'f"{{__name__}}{self.module}"' if beside else f'"{self.module}"'
 
 
 @dataclass(frozen=True)
@@ -76,22 +87,30 @@ class PackagePlan:
     """What it asks of the runtime, or 0 where the package above has asked."""
     imports: str
     exports: tuple[str, ...]
+    passed_on: tuple[LazyName, ...]
+    """What the runtime has, and imports as late."""
     wrappers: tuple[LazyName, ...]
 
     @classmethod
     def root(cls, pairs: Pairs, package: Package, forms: Sequence[FormFacts]) -> PackagePlan:
         """Plan the package itself, which is where the runtime is asked whether it fits."""
-        exports = package.exports
         here = next((form for form in forms if not form.folder), None)
         wrappers = () if here is None else _wrappers(pairs, package, here)
-        blocks = [import_from("gymbridge_runtime", {*exports, "require_runtime_api"})]
-        if here is not None:
+        passed_on = tuple(
+            LazyName.named(name, "gymbridge_runtime")
+            for name in exported(package.exports)
+            if name not in _AT_ONCE
+        )
+        at_once = _AT_ONCE.intersection(package.exports)
+        blocks = [import_from("gymbridge_runtime", {*at_once, "require_runtime_api"})]
+        if wrappers or passed_on:
             blocks.append("from gymbridge_runtime.lazy import lazy_names")
         return cls(
             summary=_elsewhere(forms) if here is None else here.summary,
             runtime_api=RUNTIME_API,
             imports="\n".join(blocks),
-            exports=tuple(exported([*exports, *(wrapper.name for wrapper in wrappers)])),
+            exports=tuple(exported([*package.exports, *(wrapper.name for wrapper in wrappers)])),
+            passed_on=passed_on,
             wrappers=wrappers,
         )
 
@@ -104,6 +123,7 @@ class PackagePlan:
             runtime_api=0,
             imports="from gymbridge_runtime.lazy import lazy_names",
             exports=tuple(exported(wrapper.name for wrapper in wrappers)),
+            passed_on=(),
             wrappers=wrappers,
         )
 
@@ -116,5 +136,5 @@ def _elsewhere(forms: Sequence[FormFacts]) -> str:
 def _wrappers(pairs: Pairs, package: Package, form: FormFacts) -> tuple[LazyName, ...]:
     wrappers = [LazyName.of(source, target) for source, target in pairs]
     if package.array_conversion and form.array_conversion:
-        wrappers.append(LazyName.named(form.array_conversion.names[0], "array_conversion"))
+        wrappers.append(LazyName.named(form.array_conversion.names[0], ".array_conversion"))
     return tuple(sorted(wrappers, key=lambda wrapper: natural(wrapper.module)))

@@ -39,7 +39,8 @@ def plan(selection: Selection) -> list[Page]:
     spec, pairs = selection.spec, selection.pairs
     forms = [FORMS[form] for form in spec.matrix.forms]
     root = PackagePlan.root(pairs, spec.package, forms)
-    pages = [Page("__init__.py", "package.py.jinja" if root.wrappers else "root.py.jinja", root)]
+    template = "package.py.jinja" if root.passed_on or root.wrappers else "root.py.jinja"
+    pages = [Page("__init__.py", template, root)]
     for form in forms:
         pages += _form(selection, form)
     backends = FolderPlan("The array libraries: their backends, and their types in signatures.")

@@ -1,8 +1,15 @@
 """The conversion core that every generated wrapper shares; users import `gymbridge`."""
 
+from typing import TYPE_CHECKING
+
 from gymbridge_runtime._version import __version__
 from gymbridge_runtime.api import RUNTIME_API, require_runtime_api
-from gymbridge_runtime.errors import BackendNotInstalledError, ConversionError, CopyRequiredError
+from gymbridge_runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.errors import BackendNotInstalledError as BackendNotInstalledError
+    from gymbridge_runtime.errors import ConversionError as ConversionError
+    from gymbridge_runtime.errors import CopyRequiredError as CopyRequiredError
 
 __all__ = [
     "RUNTIME_API",
@@ -12,3 +19,13 @@ __all__ = [
     "__version__",
     "require_runtime_api",
 ]
+
+if not TYPE_CHECKING:  # to a type checker a module's __getattr__ makes every misspelt name valid
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "BackendNotInstalledError": f"{__name__}.errors",
+            "ConversionError": f"{__name__}.errors",
+            "CopyRequiredError": f"{__name__}.errors",
+        },
+    )
