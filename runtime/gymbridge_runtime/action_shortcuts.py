@@ -65,14 +65,21 @@ def action_shortcut(
     if is_discrete(space):
         small = imports.target.host_scalars and space.n <= _MOST_NUMBERS
         return _number(agent, imports.target, space, rule) if small else rule
-    ordinary = ordinary_action(agent, imports, space)
+    ordinary = ordinary_action(agent, imports, space, rule)
     return rule if ordinary is None else _array(imports.target, ordinary, rule)
 
 
 def ordinary_action(
-    agent: AnyBackend, imports: ArrayImport, space: AnySpace
+    agent: AnyBackend, imports: ArrayImport, space: AnySpace, rule: Convert
 ) -> OrdinaryAction | None:
-    """Return what is ordinary of the actions of ``space``, for code that looks at them itself."""
+    """Return what is ordinary of the actions of ``space``, for code that looks at them itself.
+
+    Args:
+        agent: The library that actions come from.
+        imports: How arrays get to the environment.
+        space: What the environment wants.
+        rule: What does it for every action.
+    """
     if not _exists(agent, imports) or samples_like(space) not in _ARRAYS or not space.shape:
         return None
     dtype: AnyDType = np.dtype(space.dtype)
@@ -81,7 +88,9 @@ def ordinary_action(
     if dtype not in target.plain_dtypes or not small:
         return None
     see = answering(agent.plain_view(), _asks(agent, target))
-    make = np.ndarray.copy if target.host_arrays else target.plain_import_of(dtype, shape)
+    make: Callable[[HostArray], object] = np.ndarray.copy
+    if not target.host_arrays:
+        make = target.plain_import_of(dtype, shape, rule)
     return OrdinaryAction(agent.plain_kind(), see, dtype, shape, make)
 
 

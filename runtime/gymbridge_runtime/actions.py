@@ -76,9 +76,9 @@ class ActionRules:
             return action_shortcut(self._agent, self._imports, space, rule)
         return rule
 
-    def ordinary(self, space: AnySpace) -> OrdinaryAction | None:
-        """Return what is ordinary of the actions of ``space``, if anything is."""
-        return ordinary_action(self._agent, self._imports, space)
+    def ordinary(self, space: AnySpace, rule: ActionRule) -> OrdinaryAction | None:
+        """Return what is ordinary of the actions of ``space``, all of which go by ``rule``."""
+        return ordinary_action(self._agent, self._imports, space, rule)
 
     def _rule(self, space: AnySpace) -> ActionRule:
         kind = samples_like(space)
@@ -266,6 +266,8 @@ def _described(rule: ActionRule) -> ActionRule:
         except ConversionError as error:
             error.about(describe(action))
             raise
+        except Exception as error:
+            raise ConversionError.unforeseen(error, describe(action)) from error
 
     return described
 

@@ -159,9 +159,15 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Return what imports aligned, writable, C-ordered memory of a plain dtype."""
         return lambda view: self.from_host(view, None)
 
-    def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import:
-        """Return the same for memory of one dtype and shape, of which there will be a lot."""
-        del dtype, shape
+    def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...], otherwise: Import) -> Import:
+        """Return the same for memory of one plain dtype and shape, of which there will be a lot.
+
+        Args:
+            dtype: What they are arrays of.
+            shape: The shape of all of them.
+            otherwise: What imports one that is refused nevertheless, or says why that cannot be.
+        """
+        del dtype, shape, otherwise
         return self.plain_import()
 
     def again(self) -> Callable[[HostArray], object | None]:

@@ -41,15 +41,18 @@ def _always(given: object) -> bool:
 
 
 def answering(
-    call: Callable[[GivenT], MadeT], is_plain: Callable[[GivenT], bool] = _always
+    call: Callable[[GivenT], MadeT],
+    is_plain: Callable[[GivenT], bool] = _always,
+    *,
+    wary: bool = False,
 ) -> Callable[[GivenT], MadeT | None]:
     """Return ``call``, which answers None for what is special.
 
     Args:
         call: Is given an array that looks ordinary.
         is_plain: Tells whether ``call`` takes an array; asked once it has refused one.
+        wary: Whether it is asked from the beginning.
     """
-    wary = False
 
     def answer(array: GivenT) -> MadeT | None:
         nonlocal wary

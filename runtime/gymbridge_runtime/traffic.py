@@ -279,11 +279,12 @@ class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
     @override
     def _rule(self, rules: ActionRules) -> Convert:
         space = _space_of(self._env, "action_space")
-        ordinary = rules.ordinary(space)
+        rule = rules.of(space, "action")
+        ordinary = rules.ordinary(space, rule)
         if ordinary is not None:
             self.plain_action, self.see, self.dtype, self.shape, make = ordinary
             self.make = cast("Callable[[HostArray], EnvActT]", make)
-        return rules.of(space, "action")
+        return rule
 
     @override
     def _is_bounded(self) -> bool:

@@ -13,6 +13,7 @@ from gymbridge_runtime.arrays import ArrayImport
 from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.backends.torch import TorchBackend
 from gymbridge_runtime.converter import Conversions, Converter
+from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.known import load
 from gymbridge_runtime.testing.base import outcome
 from gymnasium import spaces
@@ -360,6 +361,38 @@ def test_an_action_arrives_whatever_jax_is_told_in_between(form: str) -> None:
             agent.step(action)
         assert pair.source.is_array(env.received)
         np.testing.assert_array_equal(np.asarray(env.received), action)
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+@pytest.mark.parametrize("form", ["single", "vector"])
+@pytest.mark.parametrize("agents", ["numpy", "torch"])
+def test_an_action_that_jax_is_told_to_refuse_is_named_each_time(agents: str, form: str) -> None:
+    pair = Pair("jax", agents)
+    env, agent = made_for(pair, form, SPACES["box"])
+    sample = np.asarray(env.action_space.sample())
+    for action in (pair.target.make(sample), sample) * 2:
+        with jax.transfer_guard("disallow_explicit"):
+            for _ in range(3):
+                with pytest.raises(ConversionError, match=r"^action: JAX could not make the array"):
+                    agent.step(action)
+        agent.step(action)
+        np.testing.assert_array_equal(np.asarray(env.received), sample)
+
+
+@pytest.mark.parametrize("form", ["single", "vector"])
+def test_an_action_that_no_memory_holds_is_named(form: str) -> None:
+    vast: dict[str, Value] = {
+        "numpy": np.broadcast_to(np.float32(1), (1 << 50,)),
+        "torch": torch.ones(1).expand(1 << 50),
+    }
+    for pair in (Pair("torch", "numpy"), Pair("numpy", "torch")):
+        _, agent = made_for(pair, form, SPACES["box"])
+        for _ in "123":
+            with pytest.raises(
+                ConversionError, match=r"^action: .*[Uu]nable to allocate"
+            ) as caught:
+                agent.step(vast[pair.target.name])
+            assert isinstance(caught.value.__cause__, MemoryError)
 
 
 # -- the four arrays of a vector environment's step -------------------------------------------

@@ -313,6 +313,24 @@ class TestShapesThatComeAgain:
                     assert isinstance(array, jax.Array)
                     assert identical(np.array(array), value)
 
+    @pytest.mark.parametrize(
+        "setting", ["JAX_DEBUG_NANS=1", "JAX_DEBUG_INFS=1", "JAX_TRANSFER_GUARD=log"]
+    )
+    def test_without_a_word_from_jax_where_it_was_told_to_look(self, setting: str) -> None:
+        name, _, value = setting.partition("=")
+        code = """
+import os
+os.dup2(1, 2)  # what XLA logs, too
+import jax, numpy as np
+from gymbridge.converters.numpy_to_jax import numpy_to_jax
+for size in range(1, 4):
+    for _ in range(20):
+        array = numpy_to_jax(np.full(size, np.nan, np.float32))
+    assert isinstance(array, jax.Array) and np.isnan(np.asarray(array)).all()
+print("done")
+"""
+        assert run_python(code, **{name: value}) == "done\n"
+
     def test_of_64_bits_whether_jax_has_them_or_not(self) -> None:
         values: list[Host] = [
             np.array([1e300, -1e300, 0.1, np.nan, -0.0, 1e-50]),

@@ -18,6 +18,7 @@ from gymbridge_runtime.dlpack import Producer, device_of
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import aligned_copy, silence
 from gymbridge_runtime.narrowing import untyped
+from gymbridge_runtime.plain import answering
 from jax.core import Tracer
 from jax.sharding import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from typing_extensions import override
@@ -107,8 +108,14 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return self._import_small
 
     @override
-    def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import:
-        return SMALL_ARRAYS.compiled(dtype, shape, self._import_small)
+    def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...], otherwise: Import) -> Import:
+        call = SMALL_ARRAYS.compiled(dtype, shape) or answering(self._import_small)
+
+        def imported(view: HostArray) -> object:
+            array = call(view)
+            return otherwise(view) if array is None else array
+
+        return imported
 
     @override
     def is_array(self, kind: type[object]) -> bool:

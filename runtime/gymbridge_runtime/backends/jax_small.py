@@ -107,24 +107,15 @@ class SmallArrays:
         """How many signatures are compiled, and how many are counted; both are bounded."""
         return len(self._one) + len(self._many), len(self._seen)
 
-    def compiled(self, dtype: AnyDType, shape: tuple[int, ...], otherwise: Import) -> Import:
-        """Return the import of arrays of one signature, none of which has 64 bits.
+    def compiled(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import | None:
+        """Return the import of arrays of one signature, none of which has 64 bits, if it may be.
 
-        Args:
-            dtype: What they are arrays of.
-            shape: The shape of all of them.
-            otherwise: What imports them where that may not be compiled, or a setting forbids it.
+        It answers None where a setting of JAX forbids it.
         """
         signature = (dtype, shape)
         if signature not in self._one and not self._is_full():
             self._one[signature] = _alone()
-        call = self._one.get(signature, no_import)
-
-        def imported(view: HostArray) -> object:
-            array = call(view)
-            return otherwise(view) if array is None else array
-
-        return imported
+        return self._one.get(signature)
 
     def importer(self, otherwise: Import) -> Import:
         """Return the import of arrays that nobody writes into: by ``otherwise``, until compiled."""
@@ -172,14 +163,13 @@ class SmallArrays:
         return count >= _OFTEN
 
 
-def _alone() -> Import:
-    """Return the import of one array of a signature; it answers None where that is forbidden."""
-    return answering(_compiled(), _is_usual)
-
-
 @cache
-def _compiled() -> Import:
-    """Return the import of one array of any signature, which JAX compiles for each."""
+def _alone() -> Import:
+    """Return the import of one array of any signature, which JAX compiles for each.
+
+    It answers None where a setting of JAX forbids it. Some are no errors to JAX, which prints or
+    logs something for every call: those that were there before are asked about.
+    """
 
     def same(array: jax.Array) -> jax.Array:
         # JAX comes here again for every mesh, and every time where nothing is to be compiled
@@ -189,7 +179,8 @@ def _compiled() -> Import:
 
     # the result takes the memory that the argument was copied to, .3 µs sooner than memory of its
     # own; JAX warns on platforms where it cannot
-    return jitted(same, donated=(0,) if jax.default_backend() == "cpu" else ())
+    compiled = jitted(same, donated=(0,) if jax.default_backend() == "cpu" else ())
+    return answering(compiled, _is_usual, wary=_is_unusual())
 
 
 SMALL_ARRAYS: Final = SmallArrays()
