@@ -87,7 +87,7 @@ class ArrayImport:
         if self.float_dtype is not None:
             view = target.show(array)
             if self._cast_of(view.array) != view.array.dtype:
-                return self.take(view, bag)
+                return self.take_shown(view, bag)
         if self.ownership is Ownership.ALWAYS_COPY or (
             self.ownership is Ownership.SNAPSHOT and target.mutable
         ):

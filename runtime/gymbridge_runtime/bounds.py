@@ -47,6 +47,8 @@ def _extremes(space: AnySpace) -> tuple[float, float] | None:
     if is_discrete(space):
         return int(space.start), int(space.start) + int(space.n) - 1
     if is_multi_discrete(space):
+        if not space.nvec.size:
+            return 0, 0
         starts, counts = (map(int, array.ravel()) for array in (space.start, space.nvec))
         ranges = [(start, start + count - 1) for start, count in zip(starts, counts, strict=True)]
         return min(first for first, _ in ranges), max(last for _, last in ranges)

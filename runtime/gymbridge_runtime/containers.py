@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from abc import ABC, abstractmethod
-from collections import ChainMap, OrderedDict, defaultdict, deque
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
@@ -95,12 +95,90 @@ class _Mapping(_Container[Mapping[object, object]]):
     def build(
         self, value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = _shallow_copy(value)
-        if new is None:
+        new = _own_copy(value)
+        if new is None or not _fill(new, keys, children):
             return _made_anew(value, keys, children)
+        return new
+
+
+def _fill(
+    new: MutableMapping[object, object], keys: Sequence[object], children: Sequence[object]
+) -> bool:
+    """Put ``children`` into ``new``; tell whether it let that happen."""
+    with suppress(Exception):
         for key, child in zip(keys, children, strict=True):
             new[key] = child
-        return new
+        return True
+    return False
+
+
+_BASES: Final = cast(
+    "tuple[type[object], ...]",
+    (Counter, OrderedDict, defaultdict, dict, list, deque, ChainMap),
+)
+"""The containers of the standard library that can be written into, each after what it is."""
+
+# their own methods, past those of classes that derive from them
+_iter_dict: Final = cast("Callable[[object], Iterable[object]]", untyped(dict, "__iter__"))
+_get: Final = cast("Callable[[object, object], object]", untyped(dict, "__getitem__"))
+_put: Final = cast("Callable[[object, object, object], None]", untyped(dict, "__setitem__"))
+_iter_ordered: Final = cast(
+    "Callable[[object], Iterable[object]]", untyped(OrderedDict, "__iter__")
+)
+_put_ordered: Final = cast(
+    "Callable[[object, object, object], None]", untyped(OrderedDict, "__setitem__")
+)
+_slice: Final = cast("Callable[[object, slice], list[object]]", untyped(list, "__getitem__"))
+_extend: Final = cast("Callable[[object, list[object]], None]", untyped(list, "extend"))
+_iter_deque: Final = cast("Callable[[object], Iterable[object]]", untyped(deque, "__iter__"))
+_init_deque: Final = cast("Callable[..., None]", untyped(deque, "__init__"))
+
+
+_State: TypeAlias = "dict[str, object] | None"
+
+
+def _copied(value: object) -> object:
+    """Return a copy of a container of the standard library, or of a class derived from one.
+
+    A class that has a way of its own to be copied knows what belongs to it. Of the others
+    `copy.copy` would write through their methods, which may write into what the copy shares; and
+    those of the standard library that copy themselves leave attributes behind.
+    """
+    kind = type(value)
+    if kind in _BASES:
+        return copy.copy(value)
+    base = next(base for base in _BASES if issubclass(kind, base))
+    if any(_differs(kind, base, name) for name in ("__copy__", "__reduce__", "__reduce_ex__")):
+        return copy.copy(value)
+    state = cast("_State | tuple[_State, _State]", object.__getstate__(value))
+    held, slots = state if isinstance(state, tuple) else (state, None)
+    new = cast("Callable[[type[object]], object]", untyped(base, "__new__"))(kind)
+    writes = _differs(kind, base, "__setitem__")
+    for name, attribute in {**(held or {}), **(slots or {})}.items():
+        own = copy.copy(attribute) if writes and type(attribute) in _BASES else attribute
+        object.__setattr__(new, name, own)
+    _fill_past(new, value, base)
+    return new
+
+
+def _differs(kind: type[object], base: type[object], name: str) -> bool:
+    return cast("object", getattr(kind, name, None)) is not getattr(base, name, None)
+
+
+def _fill_past(new: object, value: object, base: type[object]) -> None:
+    """Put into ``new`` what ``value`` holds, past the methods of their class."""
+    if base is list:
+        _extend(new, _slice(value, slice(None)))
+    elif base is deque:
+        _init_deque(new, _iter_deque(value), untyped(value, "maxlen"))
+    elif base is OrderedDict:
+        for key in _iter_ordered(value):
+            _put_ordered(new, key, _get(value, key))
+    elif issubclass(base, dict):
+        if base is defaultdict:
+            object.__setattr__(new, "default_factory", untyped(value, "default_factory"))
+        for key in _iter_dict(value):
+            _put(new, key, _get(value, key))
 
 
 def _made_anew(
@@ -127,17 +205,18 @@ class _Copied(Protocol):
     def copy(self) -> object: ...
 
 
-def _shallow_copy(value: object) -> MutableMapping[object, object] | None:
+def _own_copy(value: object) -> MutableMapping[object, object] | None:
     """Return a copy that is filled in place and keeps what else ``value`` has, or None.
 
-    Only dictionaries, and what can be filled and has a ``copy`` of its own, are known to copy their
-    storage.
+    Only what can be filled, and has a way of its own to be copied, is known to copy its storage.
     """
     new, same = None, value
     if isinstance(value, dict):
-        new = copy.copy(same)
         if getattr(same, "__dict__", None) is same:  # its keys are its attributes
+            new = copy.copy(same)
             object.__setattr__(new, "__dict__", new)
+        else:
+            new = _copied(same)
     elif hasattr(value, "copy") and hasattr(value, "__setitem__"):
         new = cast("_Copied", value).copy()
     if type(new) is not type(same) or new is same:
@@ -159,7 +238,7 @@ class _Chain(_Container["ChainMap[object, object]"]):
         keys: Sequence[object],
         children: Sequence[object],
     ) -> object:
-        new = copy.copy(value)
+        new = cast("ChainMap[object, object]", _copied(value))
         new.maps = cast("list[MutableMapping[object, object]]", list(children))
         return new
 
@@ -218,7 +297,7 @@ class _List(_Container[list[object]]):
     def build(
         self, value: list[object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = copy.copy(value)
+        new = cast("list[object]", _copied(value))
         new[:] = children
         return new
 
@@ -234,7 +313,7 @@ class _Deque(_Container[deque[object]]):
     def build(
         self, value: deque[object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = copy.copy(value)
+        new = cast("deque[object]", _copied(value))
         new.clear()
         new.extend(children)
         return new

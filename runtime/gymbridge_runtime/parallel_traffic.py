@@ -71,7 +71,9 @@ class ParallelTraffic(
 
     @override
     def _rule(self, rules: ActionRules) -> Convert:
-        return _Actions(self._env, rules, self._to_env("action", arrays_only=False))
+        return _Actions(
+            self._env, rules, self._to_env("action", self._settings.env_device, arrays_only=False)
+        )
 
     @override
     def _is_bounded(self) -> bool:

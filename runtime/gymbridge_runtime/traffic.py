@@ -163,7 +163,7 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         self.share = no_import
 
     def _act(self) -> Convert:
-        plain = self._to_env("", arrays_only=False)
+        plain = self._to_env("", self._settings.env_device, arrays_only=False)
         return self._rule(ActionRules(self._settings.target, plain.imports, plain))
 
     @abstractmethod
@@ -188,7 +188,9 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
     @cached_property
     def options(self) -> Callable[[Info | None], Info | None]:
         """Converts the arrays of reset options."""
-        convert = self._to_env("options", arrays_only=True)
+        source, device = self._settings.source, self._settings.env_device
+        place = source.everywhere(source.parse_device(device))
+        convert = self._to_env("options", place, arrays_only=True)
         return cast("Callable[[Info | None], Info | None]", convert)
 
     @cached_property
@@ -225,10 +227,10 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
             root=root,
         )
 
-    def _to_env(self, root: str, *, arrays_only: bool) -> Converter:
+    def _to_env(self, root: str, device: object, *, arrays_only: bool) -> Converter:
         return Converter(
             self._settings.source,
-            device=self._settings.env_device,
+            device=device,
             copy=self._settings.copy,
             promised_new=False,
             arrays_only=arrays_only,

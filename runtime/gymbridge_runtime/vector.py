@@ -127,4 +127,5 @@ def _attributes(env: object) -> _Attributes:
 
 def _reuses_buffers(env: VectorEnv[ObsType, ActType, ArrayType]) -> bool:
     """Tell whether ``env`` was told, by ``copy=False``, to return its own buffers."""
-    return getattr(env.unwrapped, "copy", None) is False
+    copies = cast("object", getattr(env.unwrapped, "copy", None))
+    return type(copies) in {bool, int} and not copies  # as environments ask it

@@ -156,11 +156,15 @@ def test_options_are_converted_towards_the_environments_and_stay_the_agents(pair
     [lambda envs: envs, RecordEpisodeStatistics],
     ids=["bare", "below another wrapper"],
 )
-@pytest.mark.parametrize("structured", [False, True], ids=["arrays", "dicts"])
+@pytest.mark.parametrize(
+    ("structured", "copy"),
+    [(False, False), (True, False), (False, 0)],
+    ids=["arrays", "dicts", "told by a number"],
+)
 def test_earlier_observations_never_change_where_environments_reuse_their_buffers(
-    pair: Pair, structured: bool, wrap: Callable[[Any], Any]
+    pair: Pair, structured: bool, copy: bool, wrap: Callable[[Any], Any]
 ) -> None:
-    envs = wrap(_countdowns(AutoresetMode.NEXT_STEP, structured=structured, copy=False))
+    envs = wrap(_countdowns(AutoresetMode.NEXT_STEP, structured=structured, copy=copy))
     agent = vector_bridge(pair, envs)
     kept, values = [], []
     for step in range(6):

@@ -182,6 +182,35 @@ assert Pair("numpy", "jax").convert(3, device=layout).sharding.is_fully_replicat
 """
         with_eight_devices(code)
 
+    def test_reset_options_are_no_batch(self) -> None:
+        code = """
+from gymbridge.vector import JaxToNumpy
+from tests.environments.worlds import EchoVector
+from gymnasium import spaces
+class Told(EchoVector):
+    def reset(self, *, seed=None, options=None):
+        self.told = options["goal"]
+        return super().reset(seed=seed)
+env = Told(spaces.Discrete(2))
+JaxToNumpy(env, env_device=batches).reset(options={"goal": np.arange(3)})
+assert env.told.sharding.is_fully_replicated and len(env.told.devices()) == 8
+assert identical(np.array(env.told), np.arange(3, dtype=np.int32))
+"""
+        with_eight_devices(code)
+
+    def test_the_kind_of_memory_is_that_of_the_layout_whatever_the_axes(self) -> None:
+        code = """
+layout = NamedSharding(mesh, PartitionSpec("batch", None), memory_kind="unpinned_host")
+from gymbridge_runtime.known import load
+kinds = {one.kind for one in jax.devices()[0].addressable_memories()}
+assert {"unpinned_host", "device"} <= kinds, kinds
+for shape in ((8, 2), (8,)):
+    array = Pair("numpy", "jax").convert(np.ones(shape, "f4"), device=layout)
+    assert array.sharding.memory_kind == "unpinned_host", shape
+assert load("gymbridge_runtime.backends.jax:JAX").everywhere(layout).memory_kind == "unpinned_host"
+"""
+        with_eight_devices(code)
+
     def test_a_batch_that_does_not_divide_is_an_error_that_says_so(self) -> None:
         code = """
 good, bad = np.ones((8, 4), "f4"), np.ones((6, 4), "f4")

@@ -198,6 +198,7 @@ BOUNDED: list[tuple[gym.Space[Array], bool]] = [
     (spaces.MultiDiscrete([3, 2**31 + 1]), False),
     (spaces.MultiDiscrete([3, 4], start=[0, 2**31 - 4]), True),
     (spaces.MultiDiscrete([3, 4], start=[0, 2**31 - 3]), False),
+    (spaces.MultiDiscrete(np.zeros(0, np.int64)), True),
     (spaces.MultiBinary(4), True),
     (spaces.Box(0, 255, (2,), np.uint8), True),
     (spaces.Box(-1, 1, (2,), np.float64), True),

@@ -371,6 +371,11 @@ class TestNeverCopy:
             Converter(numpy, copy=False, float_dtype="float64")(torch.ones(3))
         with pytest.raises(CopyRequiredError, match=">f4 would have to be cast to float32"):
             Pair("numpy", "torch").convert(np.ones(3, ">f4"), copy=False)
+        negative = torch.ones(3, dtype=torch.complex64).conj().imag
+        with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
+            Converter(load("gymbridge_runtime.backends.torch:TORCH"), copy=False, float_dtype="f8")(
+                negative
+            )
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
     def test_makes_arrays_of_numbers_which_have_no_memory_to_share(self, pair: Pair) -> None:

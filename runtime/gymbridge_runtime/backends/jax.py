@@ -267,7 +267,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     @override
     def everywhere(self, device: _Placement | None) -> object:
         if isinstance(device, NamedSharding):
-            return NamedSharding(device.mesh, _spec())
+            return _over(device, _spec())
         return device
 
     @override
@@ -317,8 +317,14 @@ def _producer(array: object) -> Producer:
 def _for_rank(device: _Placement, rank: int) -> _Placement:
     """Return ``device`` for arrays of ``rank``: rewards have fewer axes than observations."""
     if isinstance(device, NamedSharding) and len(device.spec) > rank:
-        return NamedSharding(device.mesh, _spec(*device.spec[:rank]))
+        return _over(device, _spec(*device.spec[:rank]))
     return device
+
+
+def _over(mesh: NamedSharding, spec: PartitionSpec) -> NamedSharding:
+    """Return ``mesh`` with another layout, in the same kind of memory."""
+    kind = cast("str | None", untyped(mesh, "memory_kind"))
+    return NamedSharding(mesh.mesh, spec, memory_kind=kind)
 
 
 JAX: Final = JaxBackend()
