@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Scalars"]
 
 
-_SIMPLE: Final[tuple[type[object], ...]] = (float, np.floating, np.bool_)
-"""What is a number in any case: an int may be too large for a float, and a decimal a signal."""
+_SIMPLE: Final[tuple[type[object], ...]] = (np.floating, np.bool_)
+"""What is a number in any case, as a float itself: an int may be too large for one, a decimal a
+signal, and a class of a user's own may fail."""
 
 
 class Scalars(Kinds["Convert"]):
@@ -52,7 +53,7 @@ class Scalars(Kinds["Convert"]):
         return self[type(value)](value)
 
     def __missing__(self, kind: type[object]) -> Convert:
-        if issubclass(kind, _SIMPLE):
+        if kind is float or issubclass(kind, _SIMPLE):
             return self.remember(kind, self._python)
         # NumPy's numbers are registered, and its times with them
         plain = issubclass(kind, (Real, Decimal)) and not issubclass(kind, np.timedelta64)
@@ -61,7 +62,7 @@ class Scalars(Kinds["Convert"]):
     def _made(self, value: object) -> object:
         try:
             return self._python(value)
-        except (ArithmeticError, ValueError) as error:  # an int of a thousand digits, a signal
+        except Exception as error:  # an int of a thousand digits, a signal, what a class likes
             raise ConversionError(
                 f"Python makes no {self._kind} of it: {shown(error)}",
                 "return a number that is one",

@@ -380,6 +380,21 @@ def test_a_reward_that_is_too_large_for_a_float_is_named(pair: Pair, reward: Val
     assert isinstance(caught.value.__cause__, (ArithmeticError, ValueError))
 
 
+class Failing(float):
+    """A number that is none when it is asked."""
+
+    def __float__(self) -> float:
+        raise LookupError("no number today")
+
+
+def test_a_reward_whose_class_fails_is_named(pair: Pair) -> None:
+    with pytest.raises(
+        ConversionError, match=r"^reward: Python makes .*: no number today"
+    ) as caught:
+        _step(pair, STILL, Failing(2), False, False, {})
+    assert isinstance(caught.value.__cause__, LookupError)
+
+
 def test_a_span_of_time_is_no_number(pair: Pair) -> None:
     span = np.timedelta64(5, "s")
     assert _step(pair, STILL, span, False, False, {})[1] is span

@@ -182,6 +182,23 @@ assert Pair("numpy", "jax").convert(3, device=layout).sharding.is_fully_replicat
 """
         with_eight_devices(code)
 
+    def test_an_array_that_lies_as_it_is_asked_to_is_itself(self) -> None:
+        code = """
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+convert = Converter(load("gymbridge_runtime.backends.jax:JAX"), device=batches, copy=False)
+spelt = jax.device_put(jnp.ones((8, 2)), NamedSharding(mesh, PartitionSpec("batch", None)))
+assert convert(spelt) is spelt
+for other in (jnp.ones((8, 2)), jax.device_put(jnp.ones((8, 2)), replicated)):
+    try:
+        convert(other)
+    except CopyRequiredError as error:
+        assert "would have to be copied to NamedSharding" in str(error)
+    else:
+        raise AssertionError("it was moved")
+"""
+        with_eight_devices(code)
+
     def test_reset_options_are_no_batch(self) -> None:
         code = """
 from gymbridge.vector import JaxToNumpy

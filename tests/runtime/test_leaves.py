@@ -619,6 +619,23 @@ class TestTensorsWithoutMemoryOfNumbers:
         tensor = make()
         assert NUMPY_TO_TORCH.convert([tensor])[0] is tensor
 
+    @pytest.mark.parametrize("make", [sparse, nested, quantized])
+    @pytest.mark.parametrize("device", [None, "cpu"])
+    def test_are_copied_where_they_are_at_home(
+        self, make: Callable[[], Array], device: str | None
+    ) -> None:
+        tensor = make()
+        torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
+        copy = Converter(torch_backend, copy=True, device=device)([tensor])
+        assert isinstance(copy, list)
+        assert type(copy[0]) is type(tensor)
+        assert copy[0] is not tensor
+        assert copy[0].layout == tensor.layout
+        assert copy[0].dtype == tensor.dtype
+        shown = [one.unbind()[0] if one.is_nested else one for one in (tensor, copy[0])]
+        values = [one.dequantize() if one.is_quantized else one.to_dense() for one in shown]
+        assert torch.equal(*values)
+
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
     def test_within_a_transformation_are_refused(self, pair: Pair) -> None:
         def convert(tensor: Array) -> Array:

@@ -250,7 +250,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if device is None:
             return array
         placement = _for_rank(device, array.ndim)
-        there = array.sharding == placement or array.devices() == {placement}
+        if isinstance(placement, Sharding):
+            there = array.sharding.is_equivalent_to(placement, array.ndim)
+        else:
+            there = array.devices() == {placement}
         return array if there else _put(array, placement)
 
     @override

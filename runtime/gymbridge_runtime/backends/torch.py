@@ -130,6 +130,9 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def snapshot(self, array: torch.Tensor, device: torch.device | None) -> object:
+        if array.is_nested or array.is_quantized or array.layout is not torch.strided:
+            copy = array.detach().clone()  # of what NumPy need not be shown
+            return copy if device is None else copy.to(device)
         return _ordinary(array).to(device or array.device, copy=True)
 
     @override
