@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.backend import Convert, ConvertFour
     from gymbridge_runtime.trees import Bag, Rule
-    from gymbridge_runtime.types import AnyType, HostArray
+    from gymbridge_runtime.types import HostArray
 
 __all__ = ["HandingOver", "ShortWay", "Viewing", "answering", "answering_all"]
 
@@ -97,14 +97,14 @@ class ShortWay:
     def __init__(
         self,
         kind: type[object] | None,
-        first: Callable[[AnyType], AnyType],
-        then: Callable[[AnyType], object] | None,
-        is_plain: Callable[[AnyType], bool],
+        first: Callable[..., object],
+        then: Callable[..., object] | None,
+        is_plain: Callable[..., bool],
     ) -> None:
         self._kind: type[object] | None = kind
-        self._first: Callable[[AnyType], AnyType] = first
-        self._then: Callable[[AnyType], object] | None = then
-        self._is_plain: Callable[[AnyType], bool] = is_plain
+        self._first: Callable[..., object] = first
+        self._then: Callable[..., object] | None = then
+        self._is_plain: Callable[..., bool] = is_plain
 
     def answer(self) -> Convert:
         """Return it as a function of an array of the kind, which answers None for a special one."""
@@ -217,8 +217,8 @@ class Viewing(ShortWay):
     def __init__(
         self,
         kind: type[object] | None,
-        share: Callable[[AnyType], object],
-        is_plain: Callable[[AnyType], bool],
+        share: Callable[..., object],
+        is_plain: Callable[..., bool],
     ) -> None:
         super().__init__(kind, share, None, is_plain)
 

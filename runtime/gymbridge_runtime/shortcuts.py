@@ -102,10 +102,14 @@ class Shortcuts:
         copy = source.plain_copy()
         if copy is not None:
             return ShortWay(self._kind, copy, over, self._is_plain)
-        view = source.plain_view()
+        view: Callable[[object], HostArray] = source.plain_view()
         if over is None:
             return ShortWay(self._kind, view, np.ndarray.copy, self._is_plain)
-        return ShortWay(self._kind, lambda array: view(array).copy(), over, self._is_plain)
+
+        def copied(array: object) -> HostArray:
+            return view(array).copy()
+
+        return ShortWay(self._kind, copied, over, self._is_plain)
 
     @property
     def ordinary(self) -> OrdinaryArrays:
