@@ -15,13 +15,7 @@ from gymbridge_runtime.backend import Convert, ConvertFour, no_import
 from gymbridge_runtime.dtypes import AnyDType, is_floating
 from gymbridge_runtime.narrowing import is_plain_dict
 from gymbridge_runtime.ownership import Ownership
-from gymbridge_runtime.plain import (
-    HandingOver,
-    ShortWay,
-    Viewing,
-    answering,
-    answering_all,
-)
+from gymbridge_runtime.plain import HandingOver, ShortWay, Viewing, answering, answering_all
 from gymbridge_runtime.slots import Slot
 from gymbridge_runtime.trees import rule_of
 
@@ -135,11 +129,13 @@ class Shortcuts:
         if target.batches:
             return self._collecting(long_way)
         if target.copies_in:
-            return self._importing(long_way)
+            return self._passing_on(long_way, only_behaved=False)
         way = self._way()
         if way is not None:
             return way.before(long_way)
-        return self._sharing_some(long_way) if self._shares else self._copying_some(long_way)
+        if self._shares:
+            return self._passing_on(long_way, only_behaved=not target.keeps_read_only)
+        return self._copying_some(long_way)
 
     def before_dict(self, long_way: Rule) -> Rule:
         """Return ``long_way``, the rule of dictionaries, behind one for ordinary arrays in them."""
@@ -177,24 +173,25 @@ class Shortcuts:
 
         return see
 
-    def _making(self) -> Callable[[HostArray], object | None]:
-        """Return what makes an array over memory of a plain dtype, if the target takes it."""
-        return answering(self._imports.target.plain_import(), self._is_accepted)
+    def _passing_on(self, long_way: Rule, *, only_behaved: bool) -> Rule:
+        """Hand over what is not cast, and of a dtype that the target has.
 
-    def _sharing_some(self, long_way: Rule) -> Rule:
-        """Share what is not cast, and of a dtype that the target has."""
-        see, make, dtypes = self._seeing(), self._making(), self._dtypes
-        keeps_read_only = self._imports.target.keeps_read_only
+        Args:
+            long_way: What is done with all the rest.
+            only_behaved: Whether memory has to be aligned and writable.
+        """
+        see, dtypes = self._seeing(), self._dtypes
+        make = answering(self._imports.target.plain_import(), self._is_accepted)
 
-        def share(value: object, depth: int = 0, bag: Bag | None = None) -> object:
+        def pass_on(value: object, depth: int = 0, bag: Bag | None = None) -> object:
             view, made = see(value), None
             if (view is not None and view.dtype in dtypes) and (
-                keeps_read_only or view.flags.behaved
+                not only_behaved or view.flags.behaved
             ):
                 made = make(view)
             return long_way(value, depth, bag) if made is None else made
 
-        return share
+        return pass_on
 
     def _copying_some(self, long_way: Rule) -> Rule:
         """Copy what is not cast, and of a dtype that the target has."""
@@ -207,17 +204,6 @@ class Shortcuts:
             return long_way(value, depth, bag) if made is None else made
 
         return copy
-
-    def _importing(self, long_way: Rule) -> Rule:
-        """Import what the target copies by itself."""
-        see, make, dtypes = self._seeing(), self._making(), self._dtypes
-
-        def take(value: object, depth: int = 0, bag: Bag | None = None) -> object:
-            view = see(value)
-            made = make(view) if view is not None and view.dtype in dtypes else None
-            return long_way(value, depth, bag) if made is None else made
-
-        return take
 
     def _collecting(self, long_way: Rule) -> Rule:
         kind, dtypes = self._kind, self._dtypes
