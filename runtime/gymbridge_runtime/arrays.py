@@ -28,6 +28,7 @@ __all__ = ["ArrayImport"]
 _INT64 = np.iinfo(np.int64)
 _BITS_IN_WORDS = 1024
 _ALLOW_COPIES = "allow copies: copy=None or copy=True"
+_CAST_FIRST = "cast it first, or allow copies"
 
 
 class ArrayImport:
@@ -67,10 +68,10 @@ class ArrayImport:
         # which JAX has started must not fork, as AsyncVectorEnv does
         return self.target.copies_in or self.target.leaves_host(self.device)
 
-    def own(self, array: object, bag: Bag | None) -> object:
+    def own(self, array: object) -> object:
         """Return an array of the target library itself, moved, cast or copied as was asked."""
         try:
-            return self._own(array, bag)
+            return self._own(array)
         except ConversionError as error:
             error.about(describe(array))
             raise
@@ -82,12 +83,12 @@ class ArrayImport:
                 describe(array),
             ) from error
 
-    def _own(self, array: object, bag: Bag | None) -> object:
+    def _own(self, array: object) -> object:
         target = self.target
         if self.float_dtype is not None:
-            view = target.show(array)
-            if self._cast_of(view.array) != view.array.dtype:
-                return self.take_shown(view, bag)
+            dtype = target.dtype_of(array)
+            if dtype is not None and self._is_cast(dtype):
+                return self._cast(array, dtype)
         if self.ownership is Ownership.ALWAYS_COPY or (
             self.ownership is Ownership.SNAPSHOT and target.mutable
         ):
@@ -99,6 +100,21 @@ class ArrayImport:
                 "move it there first, or allow copies",
             )
         return moved
+
+    def _is_cast(self, dtype: AnyDType) -> bool:
+        wanted = self.float_dtype or dtype
+        return is_floating(dtype) and dtype not in {wanted, self.target.stored_as(wanted)}
+
+    def _cast(self, array: object, held: AnyDType) -> object:
+        """Return an array of the target library as `float_dtype`, where it is or has to go."""
+        if self._never:
+            raise CopyRequiredError(
+                f"{held} would have to be cast to {self.float_dtype}", _CAST_FIRST
+            )
+        view = self.target.show(array).array
+        dtype = self._dtype_of(view, self._cast_of(view))
+        cast = silence().run(self.target.private_copy, view, dtype)
+        return self.target.beside(array, cast) if self.device is None else self.hand_over(cast)
 
     def convert(self, source: AnyBackend, array: object, bag: Bag | None) -> object:
         """Return the counterpart of an array of another library."""
@@ -173,8 +189,7 @@ class ArrayImport:
         if dtype != array.dtype:
             if self._never and not owned:
                 raise CopyRequiredError(
-                    f"{array.dtype} would have to be cast to {dtype}",
-                    "cast it first, or allow copies",
+                    f"{array.dtype} would have to be cast to {dtype}", _CAST_FIRST
                 )
             array = silence().run(target.private_copy, array, dtype)
         elif not owned:

@@ -227,6 +227,11 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """
         return [self.from_host(view, device) for view in views]
 
+    def beside(self, array: ArrayT_contra, view: HostArray) -> object:
+        """Return an array over memory that is nobody else's, where this library's ``array`` is."""
+        del array
+        return self.from_host(view, None)
+
     @abstractmethod
     def snapshot(self, array: ArrayT_contra, device: DeviceT_contra | None) -> object:
         """Return a copy of this library's own ``array``, on ``device`` if that is not None."""
@@ -251,6 +256,10 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
         """Copy ``view`` into fresh memory that `from_host` takes."""
         return np.array(view, dtype, order="C")
+
+    def dtype_of(self, array: ArrayT_contra) -> AnyDType | None:
+        """Return the NumPy dtype of this library's own ``array``, or None if NumPy has none."""
+        return self.show(array).array.dtype
 
     def dtype(self, name: object) -> AnyDType:
         """Return the NumPy dtype of a dtype of this library, or of the name of one."""

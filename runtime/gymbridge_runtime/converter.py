@@ -197,7 +197,7 @@ class Converter:
                 return self._not_numbers(array, depth, bag)
             imports = leaf if depth else alone
             if source is self.target:
-                return imports.own(array, bag)
+                return imports.own(array)
             return imports.convert(source, array, bag)
 
         if source is self.target:

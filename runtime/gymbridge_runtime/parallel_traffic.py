@@ -54,7 +54,9 @@ class ParallelTraffic(
     @cached_property
     def observe_state(self) -> Callable[[object], ArrayT]:
         """Converts the state of everything, like an observation whose space nobody knows."""
-        return cast("Callable[[object], ArrayT]", self._observed("state", bounded=False))
+        return cast(
+            "Callable[[object], ArrayT]", self._observed("state", self.device, bounded=False)
+        )
 
     @cached_property
     def rewards(self) -> Callable[[object], dict[AgentT, float]]:

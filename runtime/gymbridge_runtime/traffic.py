@@ -10,6 +10,7 @@ from weakref import WeakMethod, ref
 from gymbridge_runtime.actions import ActionRules
 from gymbridge_runtime.arrivals import in_turn, together
 from gymbridge_runtime.backend import no_import
+from gymbridge_runtime.batches import part_by_part
 from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dtypes import is_floating
@@ -202,13 +203,13 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
 
     @cached_property
     def _observations(self) -> Converter:
-        return self._observed("obs", bounded=self._is_bounded())
+        return self._observed("obs", self.device, bounded=self._is_bounded())
 
-    def _observed(self, root: str, *, bounded: bool) -> Converter:
+    def _observed(self, root: str, device: object, *, bounded: bool) -> Converter:
         source, target, _, _, copy, float_dtype = self._settings
         observations = Converter(
             target,
-            device=self.device,
+            device=device,
             copy=copy,
             float_dtype=float_dtype,
             promised_new=self._promised_new,
@@ -337,10 +338,32 @@ class VectorTraffic(_OneSpace[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT,
             _First(self, "batch", self._batch),
         )
 
+    @cached_property
+    def _in_parts(self) -> Convert | None:
+        """Converts observations that are not all batches, where batches have a place of their own.
+
+        None: there are none, or no such place.
+        """
+        everywhere = self._settings.target.everywhere(self.device)
+        if everywhere is self.device:
+            return None
+
+        def way_of(path: str, is_batch: bool) -> Convert:
+            device = self.device if is_batch else everywhere
+            return self._observed(f"obs{path}", device, bounded=False).whole()
+
+        return part_by_part(_space_of(self._env, "single_observation_space"), way_of)
+
+    @override
+    def _observe(self) -> Convert:
+        return self._in_parts or super()._observe()
+
     def _batch(self) -> ConvertFour:
         roots = ("reward", "terminated", "truncated")
         ways = [self._observations, *(self._to_agent(root, self.device) for root in roots)]
         source = self._settings.source
+        if self._in_parts is not None:
+            return in_turn([self._in_parts, *(way.whole() for way in ways[1:])])
         if self._settings.target.batches:
             four = together(ways, source)
         else:

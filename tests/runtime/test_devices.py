@@ -11,6 +11,7 @@ import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError, known
 from gymbridge_runtime.backends.dlpack import DlpackBackend
 from gymbridge_runtime.backends.jax import JAX, JaxBackend
+from gymbridge_runtime.backends.namespace import NamespaceBackend
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from gymnasium import spaces
@@ -288,8 +289,97 @@ for place in (devices[3], batches, replicated):
     assert copy.tolist() == array.tolist()
     moved = Pair("numpy", "jax").convert(array, copy=True, device="cpu:5")
     assert moved.devices() == {devices[5]}
-assert not Pair("numpy", "jax").convert(jnp.arange(8.0), copy=True).committed
+with jax.default_device(devices[2]):
+    elsewhere = jnp.arange(8.0)
+for array in (jnp.arange(8.0), elsewhere):
+    copy = Pair("numpy", "jax").convert(array, copy=True)
+    assert copy is not array
+    assert not copy.committed and copy.devices() == array.devices()
 """
+        with_eight_devices(code)
+
+    def test_arrays_of_the_agent_s_own_stay_where_they_are_when_they_are_cast(self) -> None:
+        code = """
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+own = [jax.device_put(jnp.arange(8.0), place) for place in (devices[3], batches, replicated)]
+with jax.default_device(devices[2]):
+    own += [jnp.arange(8.0)]
+for copy in (None, True):
+    settings = {"float_dtype": "float16", "copy": copy}
+    convert = Converter(load("gymbridge_runtime.backends.jax:JAX"), **settings)
+    for array, cast in zip(own, convert(own)):
+        assert (cast.dtype, cast.tolist()) == (jnp.float16, array.tolist())
+        assert cast.sharding == array.sharding
+        assert cast.committed is array.committed
+moved = Converter(load("gymbridge_runtime.backends.jax:JAX"), float_dtype="float16", device="cpu:5")
+assert moved(own[0]).devices() == {devices[5]}
+"""
+        with_eight_devices(code)
+
+    def test_what_comes_one_for_each_environment_is_not_divided(self) -> None:
+        code = """
+import gymnasium as gym
+from gymnasium import spaces
+from gymnasium.vector import SyncVectorEnv
+from gymbridge.vector import NumpyToJax
+graph = spaces.Graph(spaces.Box(-1, 1, (3,)), spaces.Discrete(4))
+space = spaces.Dict(
+    graph=graph,
+    box=spaces.Box(-1, 1, (2,)),
+    both=spaces.Tuple((spaces.Sequence(spaces.Discrete(3), stack=True), spaces.Discrete(4))),
+)
+space.seed(3)
+def observed():
+    sample = space.sample()
+    sample["graph"] = graph.sample(num_nodes=3)  # which eight devices do not divide
+    return sample
+class Seen(gym.Env):
+    observation_space, action_space = space, spaces.Discrete(2)
+    def reset(self, *, seed=None, options=None):
+        return observed(), {}
+    def step(self, action):
+        return observed(), 0.0, False, False, {}
+env = NumpyToJax(SyncVectorEnv([Seen] * 8), batches)
+for obs, *_ in (env.reset(), env.step(env.sample_action())):
+    assert obs.keys() == space.spaces.keys()
+    for one in obs["graph"]:
+        assert type(one) is spaces.GraphInstance
+        assert one.nodes.shape == (3, 3)
+        assert one.nodes.sharding.is_fully_replicated and len(one.nodes.devices()) == 8
+    assert type(obs["both"]) is tuple
+    assert all(one.sharding.is_fully_replicated for one in obs["both"][0])
+    for batch in (obs["box"], obs["both"][1]):
+        assert batch.sharding.is_equivalent_to(batches, batch.ndim), batch.sharding
+reward = env.step(env.sample_action())[1]
+assert reward.sharding.is_equivalent_to(batches, 1)
+"""
+        with_eight_devices(code)
+
+    def test_what_is_not_as_its_space_declares_is_not_divided_either(self) -> None:
+        code = """
+from gymnasium import spaces
+from gymbridge.vector import NumpyToJax
+from tests.environments.worlds import EchoVector
+class Odd(EchoVector):
+    def reset(self, *, seed=None, options=None):
+        return options["obs"], {}
+bare = Odd(spaces.Discrete(2))
+bare.single_observation_space = spaces.Dict(words=spaces.Sequence(spaces.Discrete(3)))
+env = NumpyToJax(bare, batches)
+for obs in ({"other": np.ones(3)}, [np.ones(3)], {"words": (np.ones(3),), "more": np.ones(3)}):
+    found, _ = env.reset(options={"obs": obs})
+    leaves = jax.tree.leaves(found)
+    assert jax.tree.structure(found) == jax.tree.structure(obs)
+    assert all(leaf.sharding.is_fully_replicated for leaf in leaves)
+try:
+    env.reset(options={"obs": {"words": [2**80]}})
+except ConversionError as error:
+    assert error.path == "obs['words'][0]", error.path
+else:
+    raise AssertionError("it has 81 bits")
+"""
+        with_eight_devices(code)
         with_eight_devices(code)
 
     def test_memory_is_copied_once_on_its_way_to_another_device(self) -> None:
@@ -464,6 +554,17 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> DlpackBackend:
 FIRST, SECOND = strict.Device("device1"), strict.Device("device2")
 
 
+def keep(backend: DlpackBackend | NamespaceBackend) -> None:
+    """Cast and copy an array of the library itself, which stays on its device."""
+    array = strict.arange(3, dtype=strict.float64, device=SECOND)
+    for copies in (None, True):
+        result: Array = Converter(backend, float_dtype="float32", copy=copies)(array)
+        assert (result.dtype, result.device) == (strict.float32, SECOND)
+    copied: Array = Converter(backend, copy=True)(array)
+    assert copied is not array
+    assert (copied.dtype, copied.device) == (strict.float64, SECOND)
+
+
 class TestSeparateDevices:
     @pytest.mark.parametrize("device", [FIRST, SECOND], ids=str)
     def test_receive_results(self, backend: DlpackBackend, device: Array) -> None:
@@ -510,6 +611,13 @@ class TestSeparateDevices:
             result: Array = Converter(backend, device=device, copy=False)(source)
             source[0] += 1
             assert float(result[0]) == source[0]
+
+    def test_keep_arrays_that_are_cast_or_copied(self, backend: DlpackBackend) -> None:
+        keep(backend)
+
+    def test_of_the_standard_keep_them_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(known, "_REGISTERED", dict(known._REGISTERED))
+        keep(NamespaceBackend("array_api_strict"))
 
     @pytest.mark.usefixtures("backend")
     def test_show_their_arrays_to_the_host(self) -> None:

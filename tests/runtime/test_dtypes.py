@@ -376,6 +376,31 @@ class TestFloatDtype:
             source[:] = 5
             assert result.tolist() == [1, 1, 1]
 
+    def test_leaves_arrays_of_the_agent_s_own_that_are_not_floating_as_they_are(self) -> None:
+        convert = Converter(TORCH, float_dtype="float32")
+        for own in (
+            torch.eye(2, dtype=torch.int64).to_sparse(),
+            torch.ops.aten.quantize_per_tensor(torch.ones(2), 0.5, 0, torch.qint8),
+            torch.ones(2, dtype=torch.int64),
+            torch.ones(2, dtype=torch.complex64),
+            torch.ones(2).requires_grad_(),
+        ):
+            result: Array = convert([own])
+            assert result[0] is own
+        columns = np.arange(4, dtype=">i4")
+        swapped: Array = Converter(NUMPY, float_dtype="float32")([columns])
+        assert swapped[0] is columns
+
+    def test_says_what_keeps_an_array_of_the_agent_s_own_from_being_cast(self) -> None:
+        own = torch.eye(2).to_sparse()
+        with pytest.raises(ConversionError, match=r"value\[0\]: PyTorch cannot show the layout"):
+            Converter(TORCH, float_dtype="float16")([own])
+
+    def test_is_what_jax_makes_of_it(self) -> None:
+        own = jnp.ones(2, jnp.float32)
+        result: Array = Converter(JAX, float_dtype="float64")([own])
+        assert result[0] is own, "with x64 off it is what float64 is stored as"
+
     def test_shares_what_needs_no_cast(self) -> None:
         source = np.ones(3, np.float32)
         result = Converter(TORCH, float_dtype=torch.float32)(source)

@@ -104,6 +104,18 @@ class TestCupy:
         assert result.memory.tolist() == numbers().tolist()
         assert [name for name, _ in asked] == (["asarray"] if device == 2 else [])
 
+    @pytest.mark.parametrize("copies", [None, True])
+    def test_arrays_that_are_cast_stay_where_they_are(
+        self, asked: list[tuple[str, object]], copies: Array
+    ) -> None:
+        source = GpuArray(numbers(), 2)
+        result: Array = Converter(CUPY, float_dtype="float16", copy=copies)(source)
+        assert (result.dtype, result.device.id) == (np.float16, 2)
+        assert result.memory.tolist() == numbers().tolist()
+        assert asked == [("asnumpy", 2), ("asarray", True)]
+        whole = GpuArray(numbers().astype("int32"), 2)
+        assert Converter(CUPY, float_dtype="float16")(whole) is whole
+
     def test_exports_say_where_and_whether_memory_has_gaps(
         self, asked: list[tuple[str, object]]
     ) -> None:

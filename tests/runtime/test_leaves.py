@@ -636,6 +636,29 @@ class TestTensorsWithoutMemoryOfNumbers:
         values = [one.dequantize() if one.is_quantized else one.to_dense() for one in shown]
         assert torch.equal(*values)
 
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda: torch.full((2,), 2 + 1j, dtype=torch.complex32),
+            lambda: torch.ones(2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2),
+            lambda: torch.ones(2, device="meta"),
+            lambda: torch._efficientzerotensor(2),
+            fake,
+        ],
+        ids=["complex32", "float4", "meta", "zeros", "fake"],
+    )
+    def test_are_copied_although_numpy_has_none_of_the_kind(
+        self, make: Callable[[], Array]
+    ) -> None:
+        tensor = make()
+        (copy,) = NUMPY_TO_TORCH.convert([tensor], copy=True)
+        assert type(copy) is type(tensor)
+        assert copy is not tensor
+        assert (copy.dtype, copy.shape, copy.device) == (tensor.dtype, tensor.shape, tensor.device)
+        if tensor.device.type == "cpu" and tensor.dtype == torch.complex32:
+            assert copy.to(torch.complex64).tolist() == [2 + 1j, 2 + 1j]
+            assert copy.data_ptr() != tensor.data_ptr()
+
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
     def test_within_a_transformation_are_refused(self, pair: Pair) -> None:
         def convert(tensor: Array) -> Array:

@@ -113,6 +113,14 @@ class CupyBackend(Backend[_Array, _Device]):
             return _cupy.asarray(view, blocking=True)
 
     @override
+    def beside(self, array: _Array, view: HostArray) -> object:
+        return self.from_host(view, array.device)
+
+    @override
+    def dtype_of(self, array: _Array) -> AnyDType | None:
+        return array.dtype
+
+    @override
     def snapshot(self, array: _Array, device: _Device | None) -> object:
         moved = self._moved(array, device)
         if moved is not array:

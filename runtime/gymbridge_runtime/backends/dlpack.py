@@ -240,9 +240,14 @@ class DlpackBackend(Backend[Producer, object]):
         return self._import(memory.__dlpack__() if self._takes_capsule else memory)
 
     @override
+    def beside(self, array: Producer, view: HostArray) -> object:
+        return self.from_host(view, self._devices.of(array))
+
+    @override
     def snapshot(self, array: Producer, device: object) -> object:
         view = self.to_host(array).array
-        return self.from_host(self.private_copy(view, view.dtype), device)
+        copy = self.private_copy(view, view.dtype)
+        return self.beside(array, copy) if device is None else self.from_host(copy, device)
 
     @override
     def accepts(self, view: HostArray) -> bool:

@@ -25,6 +25,7 @@ from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray, OneJaxDevice
@@ -41,6 +42,9 @@ _process_count: Final = cast("Callable[[], int]", untyped(jax, "process_count"))
 _devices: Final = cast("Callable[[str], list[OneJaxDevice]]", untyped(jax, "devices"))
 _local_devices: Final = cast("Callable[[], list[OneJaxDevice]]", untyped(jax, "local_devices"))
 _copied: Final = cast("Callable[[jax.Array], jax.Array]", untyped(jax.numpy, "copy"))
+_default_device: Final = cast(
+    "Callable[[OneJaxDevice], AbstractContextManager[object]]", untyped(jax, "default_device")
+)
 _imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
 _DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
 _put: Final = cast(
@@ -194,9 +198,20 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         view = self.to_host(array).array
         if self._stored(view.dtype) != view.dtype:  # made with x64 on, and would be narrowed now
             return self.to_device(_copied(array), device)
-        if device is None and array.committed:
-            device = array.sharding  # somebody put it there
-        return self.from_host(self.private_copy(view, view.dtype), device)
+        copy = self.private_copy(view, view.dtype)
+        return self.beside(array, copy) if device is None else self.from_host(copy, device)
+
+    @override
+    def beside(self, array: jax.Array, view: HostArray) -> object:
+        if array.committed:
+            return self.from_host(view, array.sharding)  # somebody put it there
+        (device,) = cast("set[OneJaxDevice]", array.devices())
+        with _default_device(device):
+            return self.from_host(view, None)
+
+    @override
+    def dtype_of(self, array: jax.Array) -> AnyDType | None:
+        return array.dtype
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:

@@ -105,6 +105,10 @@ class NamespaceBackend(Backend[object, object]):
         return array if device is None else _to_device(array, device)
 
     @override
+    def beside(self, array: object, view: HostArray) -> object:
+        return self.from_host(view, _device_of(array))
+
+    @override
     def snapshot(self, array: object, device: object) -> object:
         copy = self._namespace.asarray(array, copy=True)
         return copy if device is None else _to_device(copy, device)

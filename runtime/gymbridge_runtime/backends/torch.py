@@ -55,6 +55,10 @@ _BITS: Final = {
 }
 _NAME: Final = {dtype: str(dtype).removeprefix("torch.") for dtype in _BITS}
 _EXTENDED: Final = {name: dtype for dtype, name in _NAME.items()}
+_FREED: Final = (
+    "PyTorch has no memory behind the tensor",
+    "convert it while it has, or what it stands for",
+)
 _CUDA, _ROCM = 2, 10
 """What DLPack calls the kinds of devices that PyTorch all calls "cuda"."""
 
@@ -129,11 +133,18 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return tensor if device is None else tensor.to(device)
 
     @override
+    def beside(self, array: torch.Tensor, view: HostArray) -> object:
+        return self.from_host(view, array.device)
+
+    @override
     def snapshot(self, array: torch.Tensor, device: torch.device | None) -> object:
+        own = array.detach()  # of what NumPy need not be shown
         if array.is_nested or array.is_quantized or array.layout is not torch.strided:
-            copy = array.detach().clone()  # of what NumPy need not be shown
+            copy = own.clone()
             return copy if device is None else copy.to(device)
-        return _ordinary(array).to(device or array.device, copy=True)
+        if array.numel() and not array.untyped_storage().nbytes():
+            raise ConversionError(*_FREED)
+        return own.to(device or array.device, copy=True)
 
     @override
     def accepts(self, view: HostArray) -> bool:
@@ -146,6 +157,11 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
         return dtype if dtype.name in _NAMES else None
+
+    @override
+    def dtype_of(self, array: torch.Tensor) -> AnyDType | None:
+        name = _DTYPES.get(array.dtype) or _NAME.get(array.dtype)
+        return None if name is None else named_dtype(name)
 
     @override
     def dtype(self, name: object) -> AnyDType:
@@ -214,33 +230,38 @@ def _ordinary(array: torch.Tensor) -> torch.Tensor:
     """Return ``array`` without its history; refuse what has no memory of strided numbers."""
     refusal = _refusal(array)
     if refusal is not None:
-        problem, advice = refusal
-        raise ConversionError(f"PyTorch {problem}", advice)
+        raise ConversionError(*refusal)
     return array.detach()
 
 
 def _refusal(array: torch.Tensor) -> tuple[str, str] | None:
     if type(array).__name__ == "FakeTensor":
         return (
-            "cannot show a FakeTensor, which has a shape and no values",
+            "PyTorch cannot show a FakeTensor, which has a shape and no values",
             "convert outside the mode",
         )
     if array.is_nested:
         return (
-            "has no one shape for a nested tensor",
+            "PyTorch has no one shape for a nested tensor",
             "pad it with to_padded_tensor(), or unbind() it",
         )
     if array.layout is not torch.strided:
-        return f"cannot show the layout {array.layout} as strided memory", "call to_dense() first"
+        return (
+            f"PyTorch cannot show the layout {array.layout} as strided memory",
+            "call to_dense() first",
+        )
     if array.device.type == "meta":
-        return "holds no values in a tensor on the device 'meta'", "make it on a real device"
+        return (
+            "PyTorch holds no values in a tensor on the device 'meta'",
+            "make it on a real device",
+        )
     if array.is_quantized:
-        return f"stores {array.dtype} as quantized numbers", "call dequantize() first"
+        return f"PyTorch stores {array.dtype} as quantized numbers", "call dequantize() first"
     if array.numel() and not array.untyped_storage().data_ptr():
         # NumPy would make memory of its own for it, full of what was there before
-        return "has no memory behind the tensor", "convert it while it has, or what it stands for"
+        return _FREED
     if array.dtype not in _PLAIN and array.dtype not in _BITS:
-        return f"has {array.dtype}, which NumPy has not", "cast it with to() first"
+        return f"PyTorch has {array.dtype}, which NumPy has not", "cast it with to() first"
     return None
 
 

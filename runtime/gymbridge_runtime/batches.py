@@ -1,0 +1,64 @@
+"""Vector observations of which some parts are no batch, where batches are laid over many devices.
+
+Of graphs, sequences and choices a vector environment makes no one array: there is a tuple with one
+for each environment, and the first axes of the arrays in it are not to be divided.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from gymbridge_runtime.containers import container_of, items_of, rebuilt
+from gymbridge_runtime.describe import step_to
+from gymbridge_runtime.narrowing import is_dict_space, is_tuple_space
+from gymnasium import spaces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gymbridge_runtime.backend import Convert
+    from gymbridge_runtime.types import AnySpace
+
+__all__ = ["MakeWay", "part_by_part"]
+
+MakeWay: TypeAlias = "Callable[[str, bool], Convert]"
+"""From the path of a part, and whether it is a batch, to the conversion of that part."""
+
+_APART = (spaces.Graph, spaces.Sequence, spaces.OneOf)
+
+
+def part_by_part(space: AnySpace, way_of: MakeWay) -> Convert | None:
+    """Return the conversion of observations; None: all that is observed is batches.
+
+    Args:
+        space: What one environment observes.
+        way_of: Makes the conversions of the parts.
+    """
+    return _part(space, way_of, "") if _has_apart(space) else None
+
+
+def _children(space: AnySpace) -> Iterable[tuple[object, AnySpace]]:
+    if is_dict_space(space):
+        return space.spaces.items()
+    return enumerate(space.spaces) if is_tuple_space(space) else ()
+
+
+def _has_apart(space: AnySpace) -> bool:
+    return isinstance(space, _APART) or any(_has_apart(child) for _, child in _children(space))
+
+
+def _part(space: AnySpace, way_of: MakeWay, path: str) -> Convert:
+    if not _has_apart(space) or isinstance(space, _APART):
+        return way_of(path, not isinstance(space, _APART))
+    parts = {key: _part(child, way_of, path + step_to(key)) for key, child in _children(space)}
+    undeclared = way_of(path, False)
+
+    def convert(value: object) -> object:
+        container = container_of(type(value))
+        items = [] if container is None else items_of(container, value)
+        keys = [key for key, _ in items]
+        if container is None or {*keys} != parts.keys():
+            return undeclared(value)
+        return rebuilt(container, value, keys, [parts[key](child) for key, child in items])
+
+    return convert
