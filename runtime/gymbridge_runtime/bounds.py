@@ -5,36 +5,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from gymbridge_runtime.dtypes import AnyDType, is_integer
 from gymbridge_runtime.narrowing import is_box, is_discrete, is_multi_discrete
 from gymnasium import spaces
 
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.types import AnySpace, HostArray
 
 __all__ = ["proves_fit"]
 
-_WIDEST: AnyDType = np.dtype(np.int64)
+_INTEGERS: tuple[AnyDType, ...] = tuple(map(np.dtype, "bhilqBHILQ"))
 
 
 def proves_fit(space: AnySpace, target: AnyBackend) -> bool:
     """Tell whether every integer in ``space`` fits the dtype in which ``target`` would keep it.
 
-    Spaces of arrays and numbers may prove it. One that holds others proves nothing about what an
+    Spaces of arrays and numbers may prove it, whatever dtype of integers they come as: environments
+    return others than they declare. A space that holds others proves nothing about what an
     environment puts beside what is declared.
     """
     extremes = _extremes(space)
-    if space.dtype is None or extremes is None:
-        return False
-    # a space of floats contains integers, too
-    dtype = space.dtype if is_integer(space.dtype) else _WIDEST
+    return extremes is not None and all(_fit(extremes, dtype, target) for dtype in _INTEGERS)
+
+
+def _fit(extremes: tuple[float, float], dtype: AnyDType, target: AnyBackend) -> bool:
+    """Tell whether ``target`` keeps all numbers between ``extremes`` that ``dtype`` can be."""
     stored = target.narrowest(dtype)
     if stored is None or stored == dtype:
-        return stored is not None
-    bounds = np.iinfo(stored)
+        return True  # or it refuses them all
+    given, kept = np.iinfo(dtype), np.iinfo(stored)
     least, greatest = extremes
-    return bounds.min <= least and greatest <= bounds.max
+    return kept.min <= max(least, given.min) and min(greatest, given.max) <= kept.max
 
 
 def _extremes(space: AnySpace) -> tuple[float, float] | None:

@@ -204,7 +204,12 @@ BOUNDED: list[tuple[gym.Space[Array], bool]] = [
     (spaces.Box(-1, 1, (2,), np.float64), True),
     (spaces.Box(-(2**31), 2**31 - 1, (2,), np.int64), True),
     (spaces.Box(0, 2**31, (2,), np.int64), False),
-    (spaces.Box(0, 2**32 - 1, (2,), np.uint64), True),
+    (spaces.Box(0, 2**31 - 1, (2,), np.uint64), True),
+    (spaces.Box(0, 2**31, (2,), np.uint64), False),
+    (spaces.Box(0, 2**31 - 1, (2,), np.uint32), True),
+    (spaces.Box(0, 2**32 - 1, (2,), np.uint32), False),
+    (spaces.MultiDiscrete([3, 2**32 - 1], dtype=np.uint32), False),
+    (spaces.Discrete(2**32 - 1, dtype=np.uint32), False),
     (spaces.Box(0, 2**32, (2,), np.uint64), False),
     (spaces.Box(-np.inf, np.inf, (2,), np.float64), False),
     (spaces.Box(-np.inf, np.inf, (), np.float32), False),
@@ -242,6 +247,26 @@ class TestBoundsOfSpaces:
     @pytest.mark.parametrize("space", [space for space, _ in BOUNDED[:-8]], ids=str)
     def test_prove_it_where_every_dtype_is_kept(self, space: gym.Space[Array]) -> None:
         assert proves_fit(space, NUMPY)
+
+    @pytest.mark.parametrize("name", ["numpy", "torch"])
+    @pytest.mark.parametrize(
+        "space",
+        [
+            spaces.Box(0, 2**32 - 1, (1,), np.uint32),
+            spaces.Box(0, 2**32 - 1, (1,), np.uint64),
+            spaces.MultiDiscrete([2**32 - 1], dtype=np.uint32),
+        ],
+        ids=str,
+    )
+    def test_prove_it_of_no_other_dtype_than_hold_them(
+        self, space: gym.Space[Array], name: str
+    ) -> None:
+        """PyTorch computes with hardly any unsigned integers: environments return signed ones."""
+        observation = LIBRARIES[name].make(np.array([3_000_000_000]))
+        env = Replay(space, observation)
+        wrapper = NumpyToJax if name == "numpy" else TorchToJax
+        with pytest.raises(ConversionError, match=r"^obs: JAX cannot hold the int64 value 30000"):
+            wrapper(env).reset()
 
     @pytest.mark.parametrize(
         ("space", "observation"),
