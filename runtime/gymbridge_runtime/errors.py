@@ -14,13 +14,14 @@ class ConversionError(TypeError):
     """A value has no faithful counterpart in the target library.
 
     Attributes:
-        problem: What is wrong.
+        problem: What is wrong; the whole message where that is all that came through, as from the
+            workers of `gymnasium.vector.AsyncVectorEnv`.
         advice: What to do about it.
         subject: The value in words: library, type, dtype, shape and device.
         path: Where the value sits, ``obs['goal'][2]``.
     """
 
-    def __init__(self, problem: str, advice: str, subject: str = "", path: str = "") -> None:
+    def __init__(self, problem: str, advice: str = "", subject: str = "", path: str = "") -> None:
         super().__init__(problem, advice, subject, path)
         self.problem: str = problem
         self.advice: str = advice
@@ -51,7 +52,7 @@ class ConversionError(TypeError):
             path = f"{path[: _LONG_PATH // 2]}…{path[-_LONG_PATH // 2 :]}"
         where = f"{path}: " if path else ""
         what = f" ({self.subject})" if self.subject else ""
-        return f"{where}{self.problem}{what}; {self.advice}"
+        return f"{where}{self.problem}{what}" + (f"; {self.advice}" if self.advice else "")
 
 
 class CopyRequiredError(ConversionError):

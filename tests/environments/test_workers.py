@@ -65,6 +65,46 @@ def test_wrapped_environments_work_in_worker_processes(library: str, context: st
     assert run_python(code) == "done\n"
 
 
+_FAILING = """\
+import warnings
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv
+from gymnasium import spaces
+
+from gymbridge import ConversionError, NumpyToTorch, TorchToNumpy
+
+class Told(gym.Env):
+    observation_space, action_space = spaces.Box(-1, 1, (2,)), spaces.Discrete(2)
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(2, np.float32), {}
+    def step(self, action):
+        return np.zeros(2, np.float32), 0.0, False, False, {"who": [10**30]}
+
+def make():
+    return TorchToNumpy(NumpyToTorch(Told()))
+
+if __name__ == "__main__":
+    envs = AsyncVectorEnv([make] * 2, context="spawn")
+    envs.reset()
+    warnings.simplefilter("ignore")  # Gymnasium prints the error as well
+    try:
+        envs.step(np.zeros(2, int))
+    except ConversionError as error:
+        print(error)
+    envs.close(terminate=True)
+"""
+
+
+def test_what_goes_wrong_in_a_worker_process_is_told_outside() -> None:
+    require("torch")
+    assert run_python(_FAILING) == (
+        f"info['who'][0]: the int {10**30} does not fit the 64 bits of an array (int); "
+        "pass it as a str, or leave it out\n"
+    )
+
+
 _AROUND = """\
 import gymnasium as gym
 import numpy as np

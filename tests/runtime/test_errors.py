@@ -274,6 +274,15 @@ class TestAConversionError:
             assert (again.problem, again.advice, again.subject, again.path) == again.args
             assert again.args[: len(words)] == words
 
+    def test_can_be_made_of_its_message(self) -> None:
+        """As Gymnasium does with what went wrong in a worker of an asynchronous environment."""
+        with pytest.raises(CopyRequiredError) as caught:
+            N2T.convert({"a": read_only()}, copy=False)
+        again = type(caught.value)(str(caught.value))
+        assert str(again) == str(caught.value)
+        again.below("worker")
+        assert str(again) == f"worker: {caught.value}"
+
     def test_is_a_type_error_and_a_refused_copy_is_one(self) -> None:
         assert issubclass(ConversionError, TypeError)
         assert issubclass(CopyRequiredError, ConversionError)
