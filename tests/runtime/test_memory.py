@@ -155,6 +155,20 @@ print(compiles)
 """
         assert 0 < int(run_python(COUNTING + code)) <= 64
 
+    def test_of_huge_trees_are_compiled_in_parts(self) -> None:
+        code = """
+tree = {i: np.full(2 + i % 3, i, "f4") for i in range(5000)}
+pair.convert(tree)
+before = resident()
+for _ in range(20):
+    result = pair.convert(tree)
+assert all(np.asarray(result[i]).tolist() == tree[i].tolist() for i in range(5000))
+print(compiles, (resident() - before) >> 20)
+"""
+        compiles, megabytes = map(int, run_python(COUNTING + code).split())
+        assert 0 < compiles <= 64
+        assert megabytes < 150  # a call with 5,000 arguments takes 500
+
 
 def leaves(tree: Array) -> list[Array]:
     return list(tree) if isinstance(tree, (list, tuple)) else [tree]

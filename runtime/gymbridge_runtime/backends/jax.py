@@ -13,7 +13,7 @@ from gymbridge_runtime.backend import (
     HostView,
     Import,
 )
-from gymbridge_runtime.backends.jax_small import CONFIG, SMALL, SMALL_ARRAYS
+from gymbridge_runtime.backends.jax_small import CONFIG, MOST_AT_ONCE, SMALL, SMALL_ARRAYS
 from gymbridge_runtime.dlpack import Producer, device_of
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import aligned_copy, silence
@@ -159,8 +159,19 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def from_host_many(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
+        if device is not None or len(views) <= MOST_AT_ONCE:
+            return self._together(views, device, packed=True)
+        arrays: list[object] = []
+        for start in range(0, len(views), MOST_AT_ONCE):
+            part = views[start : start + MOST_AT_ONCE]
+            arrays += self._together(part, None, packed=False)
+        return arrays
+
+    def _together(
+        self, views: Sequence[HostArray], device: _Placement | None, *, packed: bool
+    ) -> list[object]:
         if device is None and len(views) > 1:
-            arrays = SMALL_ARRAYS.many(views)
+            arrays = SMALL_ARRAYS.many(views, packed=packed)
             if arrays is not None:
                 return list(arrays)
         copies = [self._own(view) for view in views]

@@ -30,9 +30,6 @@ ImportMany: TypeAlias = "Callable[[Sequence[HostArray]], Sequence[object]]"
 _MOST_RESULTS: Final = 7
 """Results of one call; from 8 on XLA takes threads for it, and 10 to 30 µs longer."""
 
-_MOST_ARRAYS: Final = 64
-"""Arrays from which one identity is compiled: it takes longer to run, and much less to compile."""
-
 _MOST_BYTES: Final = 4096
 """Bytes of an array from which it costs more to be packed than to be an argument."""
 
@@ -98,14 +95,16 @@ def _narrow(array: HostArray) -> HostArray:
     return silence().run(array.astype, _NARROW, "C")
 
 
-def import_of(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
+def import_of(views: Sequence[HostArray], *, wide: bool, packed: bool) -> ImportMany:
     """Return the import of copies of arrays like ``views``.
 
     Args:
         views: Arrays of dtypes that JAX has, and float64.
         wide: Whether JAX has float64 as well, and does not store it as float32.
+        packed: Whether they are packed, seven at a time, which takes .1 s each to compile where
+            they are all different; else they are arguments of one call.
     """
-    if len(views) > _MOST_ARRAYS:
+    if not packed:
         return _copied if wide else _copied_narrow
     compiled: dict[object, ImportMany] = {}
     calls: list[tuple[slice, ImportMany]] = []

@@ -1,8 +1,8 @@
 """Small arrays into JAX: compiled for shapes that come again.
 
 A jitted identity is the cheapest way in, at 4 µs an argument against 17 µs of `jax.device_put`. A
-signature costs 10 to 50 ms and 1 MB to compile, so it is compiled when it was seen often, for a
-bounded number of signatures; infos have ever new shapes.
+signature of a few arrays costs 10 to 50 ms and 1 MB to compile, so it is compiled when it was seen
+often, for a bounded number of signatures and of arrays in each; infos have ever new shapes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["CONFIG", "SMALL", "SMALL_ARRAYS"]
+__all__ = ["CONFIG", "MOST_AT_ONCE", "SMALL", "SMALL_ARRAYS"]
 
 SMALL: Final = 100_000
 """Bytes of an array from which taking over its memory is cheaper than to copy it once more."""
+
+MOST_AT_ONCE: Final = 64
+"""Arrays in one signature."""
 
 _OFTEN: Final = 16
 _MOST_SIGNATURES: Final = 64
@@ -138,12 +141,19 @@ class SmallArrays:
             self._one[signature] = _alone()
         return self._one.get(signature, no_import)
 
-    def many(self, views: Sequence[HostArray]) -> Sequence[object] | None:
-        """Return copies of two or more arrays in JAX; None where that is not compiled."""
+    def many(self, views: Sequence[HostArray], *, packed: bool) -> Sequence[object] | None:
+        """Return copies of 2 to `MOST_AT_ONCE` arrays in JAX; None where that is not compiled.
+
+        Args:
+            views: The arrays.
+            packed: Whether it may take longer to compile what is quicker then.
+        """
         signature = (CONFIG.jax_enable_x64, *map(_looks, views))
         call = self._many.get(signature)
         if call is None and self._often(signature, views):
-            call = self._many[signature] = import_of(views, wide=CONFIG.jax_enable_x64)
+            call = self._many[signature] = import_of(
+                views, wide=CONFIG.jax_enable_x64, packed=packed
+            )
         return None if call is None or _is_unusual() else call(views)
 
     def _is_full(self) -> bool:
