@@ -142,8 +142,8 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
         return (
             observe(obs),
             reward if type(reward) is float else traffic.reward(reward),
-            terminated if type(terminated) is bool else traffic.flag(terminated),
-            truncated if type(truncated) is bool else traffic.flag(truncated),
+            terminated if type(terminated) is bool else traffic.over(terminated),
+            truncated if type(truncated) is bool else traffic.cut(truncated),
             {} if type(info) is dict and not info else traffic.inform(info),
         )
 

@@ -65,10 +65,17 @@ class ParallelTraffic(
         return cast("Callable[[object], dict[AgentT, float]]", convert)
 
     @cached_property
-    def flags(self) -> Callable[[object], dict[AgentT, bool]]:
-        """Makes every terminated, or truncated, the bool that PettingZoo promises."""
-        scalars = Scalars(bool, self._to_agent("", self.device), "")
-        convert = _ForEach("terminated or truncated", scalars)
+    def over(self) -> Callable[[object], dict[AgentT, bool]]:
+        """Makes every terminated the bool that PettingZoo promises."""
+        return self._flags("terminated")
+
+    @cached_property
+    def cut(self) -> Callable[[object], dict[AgentT, bool]]:
+        """The same for truncated."""
+        return self._flags("truncated")
+
+    def _flags(self, root: str) -> Callable[[object], dict[AgentT, bool]]:
+        convert = _ForEach(root, Scalars(bool, self._to_agent("", self.device), ""))
         return cast("Callable[[object], dict[AgentT, bool]]", convert)
 
     @override

@@ -309,9 +309,16 @@ class SingleTraffic(_OneSpace[ObsT, ActT, EnvActT]):
         return cast("Callable[[object], float]", convert)
 
     @cached_property
-    def flag(self) -> Callable[[object], bool]:
-        """Makes terminated, or truncated, the bool that Gymnasium promises."""
-        root = "terminated or truncated"
+    def over(self) -> Callable[[object], bool]:
+        """Makes terminated the bool that Gymnasium promises."""
+        return self._flag("terminated")
+
+    @cached_property
+    def cut(self) -> Callable[[object], bool]:
+        """The same for truncated."""
+        return self._flag("truncated")
+
+    def _flag(self, root: str) -> Callable[[object], bool]:
         convert = Scalars(bool, self._to_agent(root, self.device), root)
         return cast("Callable[[object], bool]", convert)
 

@@ -344,7 +344,7 @@ def test_a_reward_or_flag_that_cannot_be_read_is_named(place: int) -> None:
 
     step: list[Value] = [torch.zeros(2), 0.0, False, False, {}]
     step[place] = torch.ones((), device="meta")
-    root = "reward" if place == 1 else "terminated or truncated"
+    root = ["obs", "reward", "terminated", "truncated"][place]
     with pytest.raises(ConversionError, match=f"^{root}: PyTorch holds no values"):
         _step(pair, *step)
 

@@ -193,6 +193,22 @@ def test_an_error_names_the_agent() -> None:
         refusing.reset()
 
 
+@pytest.mark.parametrize("place", [2, 3])
+def test_a_flag_that_cannot_be_read_names_the_agent(place: int) -> None:
+    class Told(ParallelWorld):
+        @override
+        def step(self, actions: Value) -> Value:
+            step: list[Value] = [*super().step(actions)]
+            step[place] = {**step[place], "right": torch.ones((), device="meta")}
+            return tuple(step)
+
+    agent = parallel_bridge(Pair("torch", "numpy"), Told())
+    agent.reset()
+    root = ["obs", "reward", "terminated", "truncated"][place]
+    with pytest.raises(ConversionError, match=rf"^{root}\['right'\]: PyTorch holds no values"):
+        agent.step(agent.sample_action())
+
+
 def test_an_action_that_cannot_be_converted_names_the_agent() -> None:
     agent = parallel_bridge(TORCH, EchoParallel(spaces.Dict(a=spaces.Box(-1, 1, (2,)))))
     with pytest.raises(ConversionError, match=r"^action\['two'\]\['a'\]: PyTorch holds no values"):
