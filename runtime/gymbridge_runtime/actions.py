@@ -101,7 +101,7 @@ class ActionRules:
     # -- leaves -------------------------------------------------------------------------------
 
     def _number(self, space: AnySpace) -> ActionRule:
-        dtype = _dtype_of(space)
+        dtype = self._dtype_of(space)
 
         def rule(action: object) -> object:
             view = self._views.of(action)
@@ -114,10 +114,15 @@ class ActionRules:
 
         return _described(rule)
 
+    def _dtype_of(self, space: AnySpace) -> AnyDType:
+        dtype: AnyDType = np.dtype(space.dtype)
+        # of all libraries NumPy alone has numbers of another machine's byte order
+        return dtype if self._imports.target.host_arrays else dtype.newbyteorder("=")
+
     def _array(self, space: AnySpace, *, batch: bool = False) -> ActionRule:
         if not batch and is_box(space) and not space.shape and _samples_scalars(space):
             return self._number(space)
-        dtype = _dtype_of(space)
+        dtype = self._dtype_of(space)
         shape = None if batch else space.shape
         axes = len(space.shape or ()) + batch
 
@@ -277,10 +282,6 @@ def _samples_scalars(space: spaces.Box) -> bool:
     like = copy.deepcopy(space)  # of some bounds it can make no sample at all
     like.low, like.high = np.zeros((), space.dtype), np.ones((), space.dtype)
     return isinstance(like.sample(), np.generic)
-
-
-def _dtype_of(space: AnySpace) -> AnyDType:
-    return np.dtype(space.dtype)
 
 
 def _casts(view: HostArray, dtype: AnyDType) -> bool:

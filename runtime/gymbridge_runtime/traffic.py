@@ -60,7 +60,7 @@ class Settings(NamedTuple):
         float_dtype: object,
     ) -> Settings:
         """Return the arguments as text wherever there is text for them."""
-        _ = Ownership.of(copy, promised_new=True)  # refuses what is no value of it
+        owned = Ownership.of(copy, promised_new=True)  # refuses what is no value of it
         dtype = None if float_dtype is None else target.dtype(float_dtype)
         if dtype is not None and not is_floating(dtype):
             raise ValueError(f"float_dtype={float_dtype!r} is no floating-point dtype")
@@ -69,7 +69,8 @@ class Settings(NamedTuple):
             target,
             target.device_text(target.parse_device(device)),
             source.device_text(source.parse_device(env_device)),
-            copy,
+            # what equals True or False need not be written as JSON
+            None if copy is None else owned is Ownership.ALWAYS_COPY,
             None if dtype is None else dtype.name,
         )
 

@@ -127,5 +127,4 @@ def _attributes(env: object) -> _Attributes:
 
 def _reuses_buffers(env: VectorEnv[ObsType, ActType, ArrayType]) -> bool:
     """Tell whether ``env`` was told, by ``copy=False``, to return its own buffers."""
-    copies = cast("object", getattr(env.unwrapped, "copy", None))
-    return type(copies) in {bool, int} and not copies  # as environments ask it
+    return not cast("object", getattr(env.unwrapped, "copy", True))  # as environments ask it

@@ -88,6 +88,17 @@ def test_the_environment_receives_what_its_space_would_have_sampled(
         assert space.contains(received)
 
 
+@pytest.mark.parametrize("given", ["float32", "float64"])
+def test_a_space_in_the_byte_order_of_another_machine_takes_ordinary_actions(
+    pair: Pair, given: str
+) -> None:
+    action = pair.target.make(np.array([0.5, -0.25, 1], given))
+    received = _received(pair, spaces.Box(-1, 1, (3,), np.dtype(">f4")), action)
+    assert pair.source.values(received).tolist() == [0.5, -0.25, 1]
+    wanted = ">f4" if pair.source.name == "numpy" else "float32"
+    assert pair.source.dtype(received) == wanted
+
+
 @pytest.mark.parametrize("dress", [_as_is, _preferred])
 def test_vector_environments_receive_what_their_space_would_have_sampled(
     pair: Pair, space: spaces.Space[Any], dress: Callable[[Host], Host]

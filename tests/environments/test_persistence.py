@@ -116,6 +116,16 @@ def test_a_restored_wrapper_keeps_its_devices(travel: Callable[[Any], Any]) -> N
     assert both.step(torch.tensor(1))[0].device == torch.device("cpu")
 
 
+@pytest.mark.parametrize("copies", [np.True_, np.False_, 1, 0], ids=repr)
+def test_a_copy_policy_is_recorded_as_json_has_it(copies: Value) -> None:
+    require("torch")
+    agent = gymbridge.NumpyToTorch(gym.make("CartPole-v1"), copy=copies)
+    assert agent.spec is not None
+    wrapper = _from_json(agent.spec).additional_wrappers[-1]
+    assert wrapper.kwargs is not None
+    assert wrapper.kwargs["copy"] is bool(copies)
+
+
 def test_a_restored_wrapper_keeps_its_copy_policy(travel: Callable[[Any], Any]) -> None:
     require("jax")
     agent = travel(_cartpole(Pair("numpy", "jax"), copy=False))

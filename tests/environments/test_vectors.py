@@ -158,8 +158,8 @@ def test_options_are_converted_towards_the_environments_and_stay_the_agents(pair
 )
 @pytest.mark.parametrize(
     ("structured", "copy"),
-    [(False, False), (True, False), (False, 0)],
-    ids=["arrays", "dicts", "told by a number"],
+    [(False, False), (True, False), (False, 0), (False, None), (False, np.False_)],
+    ids=["arrays", "dicts", "told by a number", "told by nothing", "told by NumPy"],
 )
 def test_earlier_observations_never_change_where_environments_reuse_their_buffers(
     pair: Pair, structured: bool, copy: bool, wrap: Callable[[Any], Any]
