@@ -5,17 +5,17 @@ from __future__ import annotations
 import copy
 import dataclasses
 from abc import ABC, abstractmethod
-from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
+from collections import ChainMap, OrderedDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from enum import Enum
 from inspect import getattr_static
 from itertools import islice
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, cast
+from types import FunctionType, MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
+from gymbridge_runtime.copied import copied, filled, made_anew, own_copy
 from gymbridge_runtime.describe import shown, step_to
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_tuple, untyped
@@ -95,133 +95,26 @@ class _Mapping(_Container[Mapping[object, object]]):
     def build(
         self, value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = _own_copy(value)
-        if new is None or not _fill(new, keys, children):
-            return _made_anew(value, keys, children)
+        new = own_copy(value)
+        if new is None or not filled(new, keys, children):
+            return made_anew(value, keys, children, self._holds)
         return new
 
-
-def _fill(
-    new: MutableMapping[object, object], keys: Sequence[object], children: Sequence[object]
-) -> bool:
-    """Put ``children`` into ``new``; tell whether it let that happen."""
-    with suppress(Exception):
-        for key, child in zip(keys, children, strict=True):
-            new[key] = child
-        return True
-    return False
+    def _holds(self, value: object, children: Sequence[object]) -> bool:
+        shown = self.items(cast("Mapping[object, object]", value))
+        return _are([child for _, child in shown], children)
 
 
-_BASES: Final = cast(
-    "tuple[type[object], ...]",
-    (Counter, OrderedDict, defaultdict, dict, list, deque, ChainMap),
-)
-"""The containers of the standard library that can be written into, each after what it is."""
+class _Proxy(_Mapping):
+    """What lets a mapping be read only, whose like is made of it: it may know what is missing."""
 
-# their own methods, past those of classes that derive from them
-_iter_dict: Final = cast("Callable[[object], Iterable[object]]", untyped(dict, "__iter__"))
-_get: Final = cast("Callable[[object, object], object]", untyped(dict, "__getitem__"))
-_put: Final = cast("Callable[[object, object, object], None]", untyped(dict, "__setitem__"))
-_iter_ordered: Final = cast(
-    "Callable[[object], Iterable[object]]", untyped(OrderedDict, "__iter__")
-)
-_put_ordered: Final = cast(
-    "Callable[[object, object, object], None]", untyped(OrderedDict, "__setitem__")
-)
-_slice: Final = cast("Callable[[object, slice], list[object]]", untyped(list, "__getitem__"))
-_extend: Final = cast("Callable[[object, list[object]], None]", untyped(list, "extend"))
-_iter_deque: Final = cast("Callable[[object], Iterable[object]]", untyped(deque, "__iter__"))
-_init_deque: Final = cast("Callable[..., None]", untyped(deque, "__init__"))
-
-
-_State: TypeAlias = "dict[str, object] | None"
-
-
-def _copied(value: object) -> object:
-    """Return a copy of a container of the standard library, or of a class derived from one.
-
-    A class that has a way of its own to be copied knows what belongs to it. Of the others
-    `copy.copy` would write through their methods, which may write into what the copy shares; and
-    those of the standard library that copy themselves leave attributes behind.
-    """
-    kind = type(value)
-    if kind in _BASES:
-        return copy.copy(value)
-    base = next(base for base in _BASES if issubclass(kind, base))
-    if any(_differs(kind, base, name) for name in ("__copy__", "__reduce__", "__reduce_ex__")):
-        return copy.copy(value)
-    state = cast("_State | tuple[_State, _State]", object.__getstate__(value))
-    held, slots = state if isinstance(state, tuple) else (state, None)
-    new = cast("Callable[[type[object]], object]", untyped(base, "__new__"))(kind)
-    writes = _differs(kind, base, "__setitem__")
-    for name, attribute in {**(held or {}), **(slots or {})}.items():
-        own = copy.copy(attribute) if writes and type(attribute) in _BASES else attribute
-        object.__setattr__(new, name, own)
-    _fill_past(new, value, base)
-    return new
-
-
-def _differs(kind: type[object], base: type[object], name: str) -> bool:
-    return cast("object", getattr(kind, name, None)) is not getattr(base, name, None)
-
-
-def _fill_past(new: object, value: object, base: type[object]) -> None:
-    """Put into ``new`` what ``value`` holds, past the methods of their class."""
-    if base is list:
-        _extend(new, _slice(value, slice(None)))
-    elif base is deque:
-        _init_deque(new, _iter_deque(value), untyped(value, "maxlen"))
-    elif base is OrderedDict:
-        for key in _iter_ordered(value):
-            _put_ordered(new, key, _get(value, key))
-    elif issubclass(base, dict):
-        if base is defaultdict:
-            object.__setattr__(new, "default_factory", untyped(value, "default_factory"))
-        for key in _iter_dict(value):
-            _put(new, key, _get(value, key))
-
-
-def _made_anew(
-    value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
-) -> object:
-    """Return what the type of ``value`` makes of a dictionary, with its plain attributes.
-
-    Without anything new in it, it is itself: spaces are mappings.
-    """
-    if all(value[key] is child for key, child in zip(keys, children, strict=True)):
-        return value
-    make = cast("Callable[[object], object]", type(value))
-    new = make(dict(zip(keys, children, strict=True)))
-    for name, held in cast("dict[str, object]", getattr(value, "__dict__", {})).items():
-        if isinstance(held, _PLAIN):  # others may be what holds the children
-            object.__setattr__(new, name, held)
-    return new
-
-
-_PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), Enum)
-
-
-class _Copied(Protocol):
-    def copy(self) -> object: ...
-
-
-def _own_copy(value: object) -> MutableMapping[object, object] | None:
-    """Return a copy that is filled in place and keeps what else ``value`` has, or None.
-
-    Only what can be filled, and has a way of its own to be copied, is known to copy its storage.
-    """
-    new, same = None, value
-    if isinstance(value, dict):
-        if getattr(same, "__dict__", None) is same:  # its keys are its attributes
-            new = copy.copy(same)
-            object.__setattr__(new, "__dict__", new)
-        else:
-            new = _copied(same)
-    elif hasattr(value, "copy") and hasattr(value, "__setitem__"):
-        new = cast("_Copied", value).copy()
-    if type(new) is not type(same) or new is same:
-        return None
-    return cast("MutableMapping[object, object]", new)  # what can be copied can be filled
+    @override
+    def build(
+        self, value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
+    ) -> object:
+        behind = cast("MappingProxyType[object, object]", value).copy()
+        new = super().build(behind, keys, children)
+        return MappingProxyType(cast("Mapping[object, object]", new))
 
 
 class _Chain(_Container["ChainMap[object, object]"]):
@@ -238,7 +131,7 @@ class _Chain(_Container["ChainMap[object, object]"]):
         keys: Sequence[object],
         children: Sequence[object],
     ) -> object:
-        new = cast("ChainMap[object, object]", _copied(value))
+        new = cast("ChainMap[object, object]", copied(value))
         new.maps = cast("list[MutableMapping[object, object]]", list(children))
         return new
 
@@ -297,7 +190,7 @@ class _List(_Container[list[object]]):
     def build(
         self, value: list[object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = cast("list[object]", _copied(value))
+        new = cast("list[object]", copied(value))
         new[:] = children
         return new
 
@@ -313,7 +206,7 @@ class _Deque(_Container[deque[object]]):
     def build(
         self, value: deque[object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = cast("deque[object]", _copied(value))
+        new = cast("deque[object]", copied(value))
         new.clear()
         new.extend(children)
         return new
@@ -344,6 +237,46 @@ class _Dataclass(_Container["DataclassInstance"]):
     @override
     def step(self, key: object) -> str:
         return f".{key}"
+
+
+class _Field(NamedTuple):
+    """The key of a field, where the items of the container have keys of their own."""
+
+    name: str
+
+
+class _DataclassToo(_Container["DataclassInstance"]):
+    """Containers that are dataclasses as well, whose fields may be their items by another name.
+
+    Args:
+        container: How the items are treated.
+    """
+
+    def __init__(self, container: AnyContainer) -> None:
+        self._container: AnyContainer = container
+
+    @override
+    def items(self, value: DataclassInstance) -> list[tuple[object, object]]:
+        items = self._container.items(value)
+        known = {id(child) for _, child in items}
+        fields = [(_Field(str(name)), held) for name, held in _DATACLASS.items(value)]
+        return items + [(name, held) for name, held in fields if id(held) not in known]
+
+    @override
+    def build(
+        self, value: DataclassInstance, keys: Sequence[object], children: Sequence[object]
+    ) -> object:
+        count = len([key for key in keys if type(key) is not _Field])
+        new = self._container.build(value, keys[:count], children[:count])
+        items = self.items(value)
+        now = {id(held): child for (_, held), child in zip(items, children, strict=True)}
+        for name, held in _DATACLASS.items(value):
+            object.__setattr__(new, str(name), now[id(held)])
+        return new
+
+    @override
+    def step(self, key: object) -> str:
+        return f".{key.name}" if type(key) is _Field else self._container.step(key)
 
 
 class _ObjectArray(_Container[HostArray]):
@@ -378,6 +311,7 @@ LIST = _List()
 
 _BY_BASE: tuple[tuple[type[object], AnyContainer], ...] = (
     (ChainMap, _Chain()),
+    (MappingProxyType, _Proxy()),
     (Mapping, MAPPING),
     (tuple, TUPLE),
     (list, LIST),
@@ -386,16 +320,22 @@ _BY_BASE: tuple[tuple[type[object], AnyContainer], ...] = (
 _DATACLASS = _Dataclass()
 
 
+_BOTH: Final[dict[AnyContainer, AnyContainer]] = {
+    container: _DataclassToo(container) for _, container in _BY_BASE
+}
+
+
 def container_of(kind: type[object]) -> AnyContainer | None:
     """Return how to treat instances of ``kind``, or None: what is iterable need not be one."""
     if issubclass(kind, WeakValueDictionary):
         return None  # it holds nothing: what was converted for it would be gone
-    for base, container in _BY_BASE:
-        if issubclass(kind, base):
-            return container
     # a metaclass may say that its classes have any attribute, and is_dataclass believes it
     fields = cast("object", getattr_static(kind, "__dataclass_fields__", None))
-    return _DATACLASS if isinstance(fields, dict) else None
+    has_fields = isinstance(fields, dict)
+    for base, container in _BY_BASE:
+        if issubclass(kind, base):
+            return _BOTH[container] if has_fields else container
+    return _DATACLASS if has_fields else None
 
 
 def items_of(container: AnyContainer, value: object) -> list[tuple[object, object]]:
@@ -414,18 +354,41 @@ def items_of(container: AnyContainer, value: object) -> list[tuple[object, objec
 
 
 def rebuilt(
-    container: AnyContainer, value: object, keys: Sequence[object], children: Sequence[object]
+    container: AnyContainer,
+    value: object,
+    keys: Sequence[object],
+    children: Sequence[object],
+    *,
+    copies: bool = False,
 ) -> object:
     """Return a container like ``value`` that holds ``children``.
 
     A type may refuse them, or make something else of them: such a container is left as it is.
+
+    Args:
+        container: What ``value`` is treated as.
+        value: What is to be made again.
+        keys: Its keys.
+        children: What takes the place of what is there.
+        copies: Whether nothing in the result may be shared, not even where it is left as it is.
+
+    Raises:
+        ConversionError: It can neither be made again nor copied.
     """
     with suppress(Exception):
         new = container.build(value, keys, children)
         held = [child for _, child in container.items(new)]
         if _are(held, children) and type(new) is type(value):
             return new
-    return value
+    if not copies or _are([child for _, child in items_of(container, value)], children):
+        return value
+    try:
+        return copy.deepcopy(value)
+    except Exception as error:
+        raise ConversionError(
+            f"the {type(value).__name__} can neither be made again nor copied: {shown(error)}",
+            "see the cause above, or convert what it holds one by one",
+        ) from error
 
 
 def _are(held: Sequence[object], given: Sequence[object]) -> bool:

@@ -85,7 +85,7 @@ class Converter:
         )
         self.imports: ArrayImport = of_leaves(bounded=False)
         self._alone: ArrayImport = of_leaves(bounded=True) if bounded else self.imports
-        self._rules: Rules = Rules(self._leaf_rule)
+        self._rules: Rules = Rules(self._leaf_rule, copies=self.imports.copies)
         self._objects: Rule = self._rules.within(OBJECT_ARRAY)
 
     def __call__(self, value: object) -> object:

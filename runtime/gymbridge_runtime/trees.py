@@ -32,7 +32,7 @@ Bag: TypeAlias = list[HostArray]
 Rule: TypeAlias = Callable[[object, int, "Bag | None"], object]
 """From a value, its depth and the bag of the walk to what takes its place."""
 
-_DEEP = 10
+_DEEP = 5
 """The depth from which a tree is walked without recursion, and looked at for what it repeats.
 
 A container that is in a tree many times is converted as often above this depth, and once below: a
@@ -58,11 +58,16 @@ class Rules(Kinds[Rule]):
 
     Args:
         leaf_rule: Returns the rule of a type, or None for a container.
+        copies: Whether what cannot be made again is to be copied, and not left as it is.
     """
 
-    def __init__(self, leaf_rule: Callable[[type[object]], Rule | None]) -> None:
+    def __init__(
+        self, leaf_rule: Callable[[type[object]], Rule | None], *, copies: bool = False
+    ) -> None:
         super().__init__()
         self._leaf_rule: Callable[[type[object]], Rule | None] = leaf_rule
+        self._containers: _Containers = _Containers(leaf_rule)
+        self._copies: bool = copies
         self._plain: dict[type[object], Rule] = {
             dict: rule_of(self._dict),
             list: rule_of(self._list),
@@ -138,7 +143,7 @@ class Rules(Kinds[Rule]):
                 except ConversionError as error:
                     error.below(container.step(key))
                     raise
-            return rebuilt(container, value, keys, children)
+            return rebuilt(container, value, keys, children, copies=self._copies)
 
         return rule
 
@@ -152,7 +157,11 @@ class Rules(Kinds[Rule]):
             if level.next == len(level.items):
                 del path[-1]
                 above.remove(id(level.value))
-                result = level.result()
+                try:
+                    result = level.result(copies=self._copies)
+                except ConversionError as error:
+                    error.below(_way_to(path))
+                    raise
                 if not path:
                     return result
                 done[id(level.value), path[-1].bag is None] = _Done(level.value, result)
@@ -179,15 +188,26 @@ class Rules(Kinds[Rule]):
                     )
                 path.append(_Level(below, child, level.bag))
             except ConversionError as error:
-                error.below("".join([level.step() for level in path]))
+                error.below(_way_to(path))
                 raise
             above.add(id(child))
 
     def _container_at(self, value: object) -> AnyContainer | None:
         if is_host_array(value) and value.dtype.kind == "O":
             return OBJECT_ARRAY
-        kind = type(value)
-        return None if self._leaf_rule(kind) is not None else container_of(kind)
+        return self._containers[type(value)]
+
+
+class _Containers(Kinds["AnyContainer | None"]):
+    """How containers of every type are treated; None: they are leaves."""
+
+    def __init__(self, leaf_rule: Callable[[type[object]], Rule | None]) -> None:
+        super().__init__()
+        self._leaf_rule: Callable[[type[object]], Rule | None] = leaf_rule
+
+    def __missing__(self, kind: type[object]) -> AnyContainer | None:
+        is_leaf = self._leaf_rule(kind) is not None
+        return self.remember(kind, None if is_leaf else container_of(kind))
 
 
 class _Done(NamedTuple):
@@ -211,6 +231,10 @@ class _Level:
     def step(self) -> str:
         return self.container.step(self.items[self.next - 1][0])
 
-    def result(self) -> object:
+    def result(self, *, copies: bool) -> object:
         keys = [key for key, _ in self.items]
-        return rebuilt(self.container, self.value, keys, self.children)
+        return rebuilt(self.container, self.value, keys, self.children, copies=copies)
+
+
+def _way_to(path: Iterable[_Level]) -> str:
+    return "".join([level.step() for level in path])

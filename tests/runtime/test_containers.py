@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import pathlib
 import time
@@ -16,6 +17,8 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
+from gymbridge_runtime.backend import load
+from gymbridge_runtime.converter import Converter
 from gymnasium import spaces
 from typing_extensions import override
 
@@ -129,6 +132,24 @@ class Measured(Fixed):
         self.unit = unit
 
 
+class Recorded(Fixed):
+    """A mapping with more than its constructor is told of by a dictionary."""
+
+    def __init__(self, items: Mapping[str, Array], units: Array = None, log: Array = None) -> None:
+        super().__init__(items)
+        self.units = dict(units or {})
+        self.log = [] if log is None else log
+
+
+class DeepRecorded(Recorded):
+    """The same, which shows the mappings in it anew each time."""
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        found = super().__getitem__(key)
+        return DeepRecorded(found) if isinstance(found, Mapping) else found
+
+
 class Deep(Fixed):
     """A mapping that shows the mappings in it as its like, made anew each time, and copies itself.
 
@@ -149,6 +170,23 @@ class Stubborn(Fixed):
 
     def __init__(self) -> None:
         super().__init__({"a": np.ones(2, np.float32)})
+
+
+class Uncopied(Stubborn):
+    """The same, of which there is no copy either."""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Uncopied:
+        raise RuntimeError("there is only one")
+
+
+class OneStore(Fixed):
+    """A mapping whose copies are all in the same memory."""
+
+    def __setitem__(self, key: str, value: Array) -> None:
+        self._values[key] = value
+
+    def copy(self) -> OneStore:
+        return copy.copy(self)
 
 
 class Casting(dict[str, Array]):
@@ -207,6 +245,24 @@ class Own:
 
     def __copy__(self) -> Own:
         return self
+
+
+@dataclass
+class Model(dict[str, Array]):
+    """A dataclass some of whose fields are its items, as of models that return many arrays."""
+
+    x: Array
+    extra: Array = None
+
+    def __post_init__(self) -> None:
+        self["x"] = self.x
+
+
+@dataclass
+class Listed(list[Array]):
+    """A dataclass that is a list besides."""
+
+    extra: Array
 
 
 class TestMappings:
@@ -318,6 +374,42 @@ class TestMappings:
             assert pair.target.is_array(result["beside"])
         assert pair.source.is_array(casting["a"])
 
+    def test_that_cannot_be_made_again_share_nothing_where_copies_are_asked_for(
+        self, pair: Pair
+    ) -> None:
+        held = Stubborn()
+        backend = load(f"gymbridge_runtime.backends.{pair.target.name}:{pair.target.name.upper()}")
+        for convert in (Converter(backend, copy=True), Converter(backend, promised_new=False)):
+            for depth in (1, 20):
+                _, found = depth_of(convert(nested(depth, held)))
+                assert type(found) is Stubborn
+                found["a"][:] = 7
+                assert held["a"].tolist() == [1, 1]
+
+    def test_that_hold_nothing_to_copy_are_left_as_they_are(self, pair: Pair) -> None:
+        value = Own("nothing")
+        assert pair.convert([value], copy=True)[0] is value
+
+    def test_that_can_be_neither_made_again_nor_copied_are_errors_then(self, pair: Pair) -> None:
+        for depth in (1, 20):
+            with pytest.raises(ConversionError) as caught:
+                pair.convert(nested(depth, {"one": Uncopied()}), copy=True)
+            assert caught.value.path == "value" + "[0]" * depth + "['one']"
+            assert str(caught.value.__cause__) == "there is only one"
+            assert caught.value.problem == (
+                "the Uncopied can neither be made again nor copied: there is only one"
+            )
+
+    def test_that_share_what_they_hold_with_their_copies_are_never_written_into(
+        self, pair: Pair
+    ) -> None:
+        array = leaf(pair.source)
+        value = OneStore({"a": array})
+        result: Array = pair.convert(value)
+        assert type(result) is OneStore
+        assert pair.target.is_array(result["a"])
+        assert value["a"] is array
+
     def test_of_a_user_s_own_are_copied_once(self, pair: Pair) -> None:
         copies: list[object] = []
 
@@ -338,6 +430,27 @@ class TestMappings:
         assert (result.unit, held.unit) == ("km", "km")
         assert pair.target.is_array(result["a"])
         assert pair.source.is_array(held["a"])
+
+    def test_without_a_copy_of_their_own_keep_whatever_else_they_know(self, pair: Pair) -> None:
+        log = ["start"]
+        for kind in (Recorded, DeepRecorded):
+            inside = {"b": leaf(pair.source)}
+            held = kind({"a": leaf(pair.source), "inside": inside}, {"a": "m/s"}, log)
+            result: Array = pair.convert({"record": held})["record"]
+            assert type(result) is kind
+            assert (result.units, result.log) == ({"a": "m/s"}, log)
+            assert pair.target.is_array(result["a"])
+            assert pair.target.is_array(result["inside"]["b"])
+            assert pair.source.is_array(held["a"])
+            assert pair.source.is_array(inside["b"])
+
+    def test_that_are_read_only_know_what_is_missing_as_those_behind_them(self, pair: Pair) -> None:
+        behind: Array = defaultdict(list, a=leaf(pair.source))
+        result: Array = pair.convert(types.MappingProxyType(behind))
+        assert type(result) is types.MappingProxyType
+        assert pair.target.is_array(result["a"])
+        assert result["missing"] == []
+        assert list(behind) == ["a"]
 
     def test_without_anything_to_convert_are_themselves_if_they_cannot_be_copied(
         self, pair: Pair
@@ -456,6 +569,34 @@ class TestDataclasses:
         assert pair.convert([value])[0] is value
         assert pair.source.is_array(value.position)
 
+    @pytest.mark.parametrize("depth", [1, 20])
+    def test_that_are_containers_as_well_have_both_converted(self, pair: Pair, depth: int) -> None:
+        array, other = leaf(pair.source, 3), leaf(pair.source, 4)
+        named = Model(array, extra=other)
+        listed = Listed(extra=other)
+        listed.append(array)
+        for value in (named, listed):
+            _, made = depth_of(pair.convert(nested(depth, value)))
+            assert type(made) is type(value)
+            assert pair.target.values(made.extra).tolist() == [4, 2]
+            assert pair.target.is_array(made.extra)
+            assert value.extra is other
+        items: Array = pair.convert(listed)
+        assert pair.target.values(items[0]).tolist() == [3, 2]
+        assert listed[0] is array
+        model: Array = pair.convert(named)
+        assert pair.target.is_array(model["x"])
+        assert model.x is model["x"]
+        assert named.x is named["x"] is array
+
+    def test_that_are_containers_as_well_say_where_their_fields_are(self, pair: Pair) -> None:
+        with pytest.raises(ConversionError, match=r"^value\[0\]\.extra: the int"):
+            pair.convert([Listed(extra=2**80)])
+        listed = Listed(extra=1)
+        listed.append(2**80)
+        with pytest.raises(ConversionError, match=r"^value\[0\]\[0\]: the int"):
+            pair.convert([listed])
+
     def test_themselves_are_no_instances(self, pair: Pair) -> None:
         assert pair.convert({"kind": State})["kind"] is State
 
@@ -559,6 +700,27 @@ class TestBigTrees:
         while len(result) == 2:
             result = result[1]["one"]
         assert pair.target.values(result[0]).tolist() == [5, 2]
+
+    def test_that_share_many_branches_are_walked_a_bounded_number_of_times(
+        self, pair: Pair
+    ) -> None:
+        seen = []
+
+        class Watched(dict[str, Array]):
+            @override
+            def items(self) -> Array:
+                seen.append(self)
+                return super().items()
+
+        tree: Array = Watched(a=leaf(pair.source))
+        for _ in range(9):
+            tree = [tree] * 5
+        result = pair.convert(tree)
+        for _ in range(9):
+            assert len(result) == 5
+            result = result[-1]
+        assert pair.target.is_array(result["a"])
+        assert len(seen) < 5**7  # of 5**9 ways there
 
     def test_double_without_end(self, pair: Pair) -> None:
         tree: Array = [leaf(pair.source, 6)]

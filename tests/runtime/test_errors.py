@@ -176,9 +176,7 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a cycle": (
         lambda: N2T.convert([cyclic()]),
-        "value[0]"
-        + "['goal'][0]" * 5
-        + "['goal']: the list contains itself; break the cycle first",
+        "value[0]" + "['goal'][0]" * 3 + ": the dict contains itself; break the cycle first",
     ),
     "what is far below": (
         lambda: N2T.convert(far_below(2**64)),
@@ -188,7 +186,7 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "what is deeper than anyone looks": (
         lambda: N2T.convert(far_below(0, 50_010)),
-        "value" + "['goal'][0]" * 6 + "['goal'][…[0]" + "['goal'][0]" * 7 + ": the "
+        "value" + "['goal'][0]" * 6 + "['goal'][…l'][0]" + "['goal'][0]" * 6 + "['goal']: the "
         "containers are nested more than 100000 deep; flatten them first",
     ),
     "what is below a key that has no text": (
