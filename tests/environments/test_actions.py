@@ -90,8 +90,9 @@ def test_the_environment_receives_what_its_space_would_have_sampled(
 
 @pytest.mark.parametrize("given", ["float32", "float64"])
 def test_a_space_in_the_byte_order_of_another_machine_takes_ordinary_actions(
-    pair: Pair, given: str
+    pair_of_any: Pair, given: str
 ) -> None:
+    pair = pair_of_any
     action = pair.target.make(np.array([0.5, -0.25, 1], given))
     received = _received(pair, spaces.Box(-1, 1, (3,), np.dtype(">f4")), action)
     assert pair.source.values(received).tolist() == [0.5, -0.25, 1]

@@ -636,6 +636,7 @@ class TestTensorsWithoutMemoryOfNumbers:
         values = [one.dequantize() if one.is_quantized else one.to_dense() for one in shown]
         assert torch.equal(*values)
 
+    @pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
     @pytest.mark.parametrize(
         "make",
         [
