@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import gc
 from abc import ABC, abstractmethod
-from collections import ChainMap, OrderedDict, defaultdict, deque
+from collections import ChainMap, OrderedDict, UserDict, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from inspect import getattr_static
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias, ca
 from weakref import WeakValueDictionary
 
 import numpy as np
-from gymbridge_runtime.copied import copied, filled, made_anew, own_copy
+from gymbridge_runtime.copied import Parts, attributes_of, like, made_anew, refilled
 from gymbridge_runtime.describe import shown, step_to
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_tuple, untyped
@@ -43,7 +44,7 @@ ValueT_contra = TypeVar("ValueT_contra", contravariant=True)
 _new_tuple: Final = cast(
     "Callable[[type[object], Sequence[object]], object]", untyped(tuple, "__new__")
 )
-_iter_tuple: Final = untyped(tuple, "__iter__")
+_iter_tuple: Final = cast("Callable[[object], Iterable[object]]", untyped(tuple, "__iter__"))
 _NOT_SET: Final = object()
 
 
@@ -95,10 +96,15 @@ class _Mapping(_Container[Mapping[object, object]]):
     def build(
         self, value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = own_copy(value)
-        if new is None or not filled(new, keys, children):
-            return made_anew(value, keys, children, self._holds)
-        return new
+        if type(value) is dict:
+            return dict(zip(keys, children, strict=True))
+        held = [child for _, child in self.items(value)]
+        parts = Parts(held, children)
+        if not isinstance(value, (dict, UserDict)):
+            new = refilled(value, keys, held, children, self._holds)
+            return made_anew(value, keys, children, parts, self._holds) if new is None else new
+        new = like(value, parts)
+        return new if self._holds(new, children) else like(value, parts, stored=True)
 
     def _holds(self, value: object, children: Sequence[object]) -> bool:
         shown = self.items(cast("Mapping[object, object]", value))
@@ -112,7 +118,7 @@ class _Proxy(_Mapping):
     def build(
         self, value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        behind = cast("MappingProxyType[object, object]", value).copy()
+        (behind,) = cast("list[Mapping[object, object]]", gc.get_referents(value))
         new = super().build(behind, keys, children)
         return MappingProxyType(cast("Mapping[object, object]", new))
 
@@ -131,7 +137,7 @@ class _Chain(_Container["ChainMap[object, object]"]):
         keys: Sequence[object],
         children: Sequence[object],
     ) -> object:
-        new = cast("ChainMap[object, object]", copied(value))
+        new = cast("ChainMap[object, object]", like(value, Parts(value.maps, children)))
         new.maps = cast("list[MutableMapping[object, object]]", list(children))
         return new
 
@@ -154,9 +160,9 @@ class _Tuple(_Container[tuple[object, ...]]):
         kind = type(value)
         if not _is_filled(kind):
             return cast("Callable[..., object]", kind)(children, *_besides(value))
-        new = _new_tuple(kind, children)
-        if hasattr(value, "__dict__"):
-            vars(new).update(vars(value))
+        new, parts = _new_tuple(kind, children), Parts([*_iter_tuple(value)], children)
+        for name, attribute in cast("dict[str, object]", getattr(value, "__dict__", {})).items():
+            vars(new)[name] = parts.attribute(attribute, stored=False)
         return new
 
     @override
@@ -190,9 +196,9 @@ class _List(_Container[list[object]]):
     def build(
         self, value: list[object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = cast("list[object]", copied(value))
-        new[:] = children
-        return new
+        if type(value) is list:
+            return list(children)
+        return like(value, Parts([child for _, child in self.items(value)], children))
 
 
 class _Deque(_Container[deque[object]]):
@@ -206,10 +212,7 @@ class _Deque(_Container[deque[object]]):
     def build(
         self, value: deque[object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        new = cast("deque[object]", copied(value))
-        new.clear()
-        new.extend(children)
-        return new
+        return like(value, Parts([child for _, child in self.items(value)], children))
 
 
 def _held(value: object, name: str) -> object:
@@ -230,8 +233,13 @@ class _Dataclass(_Container["DataclassInstance"]):
         new = copy.copy(value)
         if new is value:
             raise TypeError(f"{type(value).__name__} copies to itself")
-        for name, child in zip(keys, children, strict=True):
-            object.__setattr__(new, str(name), child)
+        parts = Parts(
+            [child for _, child in self.items(cast("DataclassInstance", value))], children
+        )
+        for name, attribute in attributes_of(new).items():
+            object.__setattr__(new, name, parts.attribute(attribute, stored=False))
+        for field, child in zip(keys, children, strict=True):
+            object.__setattr__(new, str(field), child)
         return new
 
     @override
@@ -399,8 +407,8 @@ def _are(held: Sequence[object], given: Sequence[object]) -> bool:
 
 
 def _shows(one: object, other: object) -> bool:
-    kind = type(one)
-    if kind is dict or kind is not type(other) or container_of(kind) is not MAPPING:
+    container = container_of(type(one)) if type(one) is type(other) else None
+    if container not in {MAPPING, LIST, TUPLE}:
         return False
-    held, given = ([child for _, child in items_of(MAPPING, mapping)] for mapping in (one, other))
+    held, given = ([child for _, child in items_of(container, both)] for both in (one, other))
     return _are(held, given)

@@ -1,0 +1,517 @@
+"""Containers whose classes are users' own are made again, and never written into."""
+
+from __future__ import annotations
+
+import copy
+import types
+from abc import abstractmethod
+from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Self, cast
+
+import numpy as np
+import pytest
+from typing_extensions import override
+
+from tests.runtime.test_containers import Path, Stamped, State, depth_of, leaf, nested
+from tests.support import PAIRS, Array, Pair
+
+
+class OwnStore(dict[str, Array]):
+    """Keeps what it holds beside the dictionary that it is."""
+
+    def __init__(self, held: dict[str, Array]) -> None:
+        super().__init__()
+        self.held = dict(held)
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        self.held[key] = value
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        return self.held[key]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.held)
+
+    @override
+    def __len__(self) -> int:
+        return len(self.held)
+
+    keys: Array = Mapping.keys
+    values: Array = Mapping.values
+    items: Array = Mapping.items
+
+
+class Logged(dict[str, Array]):
+    """Notes what is written into it."""
+
+    def __init__(self, held: dict[str, Array]) -> None:
+        super().__init__(held)
+        self.log: list[str] = []
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        self.log.append(key)
+        super().__setitem__(key, value)
+
+
+class Unchanging(dict[str, Array]):
+    """Takes nothing once it is made."""
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        raise TypeError("it never changes")
+
+
+class UnchangingMapping(Mapping[str, Array]):
+    """Has the methods of one that changes, which refuse."""
+
+    def __init__(self, held: dict[str, Array]) -> None:
+        self.held = dict(held)
+
+    def __getitem__(self, key: str) -> Array:
+        return self.held[key]
+
+    def __setitem__(self, key: str, value: Array) -> None:
+        raise TypeError("it never changes")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.held)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def copy(self) -> UnchangingMapping:
+        return UnchangingMapping(self.held)
+
+
+class LoggedList(list[Array]):
+    """Notes what is written into it."""
+
+    def __init__(self, held: list[Array]) -> None:
+        super().__init__(held)
+        self.log: list[object] = []
+
+    @override
+    def __setitem__(self, index: Array, value: Array) -> None:
+        self.log.append(index)
+        super().__setitem__(index, value)
+
+
+class Ring(deque[Array]):
+    """Has a constructor and attributes of its own."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, size: int, name: str) -> None:
+        super().__init__(maxlen=size)
+        self.name = name
+
+
+class Tally(Counter[str]):
+    """The same for a Counter."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class Lists(defaultdict[str, Array]):
+    """The same for a defaultdict, which knows what is missing."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(list)
+        self.name = name
+
+
+class Ordered(OrderedDict[str, Array]):
+    """The same for an OrderedDict."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class Chained(ChainMap[str, Array]):
+    """The same for a ChainMap."""
+
+    def __init__(self, name: str, *maps: dict[str, Array]) -> None:
+        super().__init__(*maps)
+        self.name = name
+
+
+class InPlace(dict[str, Array]):
+    """Writes into the arrays that it holds already."""
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        if key in self:
+            self[key][...] = np.asarray(value)
+        else:
+            super().__setitem__(key, value)
+
+
+class InPlaceUser(UserDict[str, Array]):
+    """The same."""
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        if key in self.data:
+            self.data[key][...] = np.asarray(value)
+        else:
+            super().__setitem__(key, value)
+
+
+class InPlaceList(list[Array]):
+    """The same for a list."""
+
+    @override
+    def __setitem__(self, index: Array, value: Array) -> None:
+        for one, other in zip(self[index], value, strict=True):
+            one[...] = np.asarray(other)
+
+
+class Recording(dict[str, Array]):
+    """Keeps a record of what is written into it."""
+
+    def __init__(self, **held: Array) -> None:
+        super().__init__(held)
+        self.record: set[str] = set()
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        self.record.add(key)
+        super().__setitem__(key, value)
+
+
+class RecordingUser(UserDict[str, Array]):
+    """The same in the standard library's way."""
+
+    def __init__(self, **held: Array) -> None:
+        self.record: list[str] = []
+        super().__init__(held)
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        self.record.append(key)
+        super().__setitem__(key, value)
+
+
+class RecordingReduced(Recording):
+    """The same with a way of its own to be pickled."""
+
+    @override
+    def __reduce__(self) -> Array:
+        return type(self), (), {"record": self.record}, None, iter(self.items())
+
+
+class RecordingRing(deque[Array]):
+    """The same for what is taken out."""
+
+    def __init__(self, held: list[Array]) -> None:
+        super().__init__(held)
+        self.record: list[Array] = []
+
+    @override
+    def clear(self) -> None:
+        self.record.extend(self)
+        super().clear()
+
+
+class Indexed(MutableMapping[str, Array]):
+    """Keeps the order of its keys beside them."""
+
+    def __init__(self, held: Mapping[str, Array]) -> None:
+        self.order = [*held]
+        self.held = dict(held)
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        return self.held[key]
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        if key not in self.held:
+            self.order.append(key)
+        self.held[key] = value
+
+    @override
+    def __delitem__(self, key: str) -> None:
+        self.order.remove(key)
+        del self.held[key]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.order)
+
+    @override
+    def __len__(self) -> int:
+        return len(self.order)
+
+
+class SharingStore(MutableMapping[str, Array]):
+    """Copies itself and not its storage, of which it knows what it has to."""
+
+    def copy(self) -> Self:
+        return copy.copy(self)
+
+    @abstractmethod
+    def store(self) -> dict[str, Array]: ...
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        return self.store()[key]
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        self.store()[key] = value
+
+    @override
+    def __delitem__(self, key: str) -> None:
+        del self.store()[key]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.store())
+
+    @override
+    def __len__(self) -> int:
+        return len(self.store())
+
+
+class SlottedStore(SharingStore):
+    """It is in a slot."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Mapping[str, Array]) -> None:
+        self.held = dict(held)
+
+    @override
+    def store(self) -> dict[str, Array]:
+        return self.held
+
+
+class FarStore(SharingStore):
+    """It is an attribute of another object."""
+
+    def __init__(self, held: Mapping[str, Array]) -> None:
+        self.state = types.SimpleNamespace(held=dict(held))
+
+    @override
+    def store(self) -> dict[str, Array]:
+        return cast("dict[str, Array]", self.state.held)
+
+
+class Folded(SharingStore):
+    """It is one of pairs, with other keys."""
+
+    def __init__(self, held: Mapping[str, Array]) -> None:
+        self.pairs = {key.upper(): (key, value) for key, value in held.items()}
+
+    @override
+    def store(self) -> dict[str, Array]:
+        return dict(self.pairs.values())
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        self.pairs[key.upper()] = (key, value)
+
+    @override
+    def __delitem__(self, key: str) -> None:
+        del self.pairs[key.upper()]
+
+
+class TwoLists(SharingStore):
+    """It is two lists."""
+
+    def __init__(self, held: Mapping[str, Array]) -> None:
+        self.names = [*held]
+        self.held = [*held.values()]
+
+    @override
+    def store(self) -> dict[str, Array]:
+        return dict(zip(self.names, self.held, strict=True))
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        if key in self.names:
+            self.held[self.names.index(key)] = value
+        else:
+            self.names.append(key)
+            self.held.append(value)
+
+    @override
+    def __delitem__(self, key: str) -> None:
+        del self.held[self.names.index(key)]
+        self.names.remove(key)
+
+
+class Mirrored(dict[str, Array]):
+    """Has its items as attributes, too."""
+
+    version: int
+
+    def __init__(self, **held: Array) -> None:
+        super().__init__(held)
+        self.__dict__.update(self)
+
+    def __getattr__(self, name: str) -> Array:
+        raise AttributeError(name)
+
+
+class Lower(dict[str, Array]):
+    """Finds its keys in any case."""
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        return super().__getitem__(key.lower())
+
+
+class Relisting(UserDict[str, Array]):
+    """Makes lists of its own of those that it is given, as attribute dictionaries do."""
+
+    def copy(self) -> Self:
+        new = type(self)()
+        for key, value in self.items():
+            new[key] = value
+        return new
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        super().__setitem__(key, [*value] if type(value) is list else value)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+class TestClassesOfUsers:
+    """What derives from containers of the standard library, with more to it."""
+
+    @pytest.mark.parametrize("kind", [OwnStore, Logged, Unchanging, UnchangingMapping])
+    def test_are_made_again_and_never_written_into(self, pair: Pair, kind: Array) -> None:
+        array = leaf(pair.source, 5)
+        value = kind({"a": array, "b": array})
+        result = pair.convert({"inside": value})["inside"]
+        assert type(result) is kind
+        assert list(result) == ["a", "b"]
+        for key in result:
+            assert pair.target.values(result[key]).tolist() == [5, 2]
+            assert pair.target.is_array(result[key])
+            assert value[key] is array
+        assert getattr(value, "log", []) == []
+
+    def test_that_keep_a_record_keep_one_of_their_own(self, pair: Pair) -> None:
+        for kind in (Recording, RecordingUser, RecordingReduced):
+            value: Array = kind(a=leaf(pair.source))
+            value.record.clear()
+            result: Array = pair.convert([value])[0]
+            assert type(result) is kind
+            assert pair.target.is_array(result["a"])
+            assert not value.record
+            result["b"] = 1
+            assert not value.record
+            assert list(value) == ["a"]
+        ring: Array = RecordingRing([leaf(pair.source)])
+        result = pair.convert([ring])[0]
+        assert type(result) is RecordingRing
+        assert pair.target.is_array(result[0])
+        assert ring.record == result.record == []
+
+    @pytest.mark.parametrize("copies", [None, True])
+    def test_that_keep_their_order_beside_share_it_with_nobody(
+        self, pair: Pair, copies: Array
+    ) -> None:
+        value = Indexed({"a": leaf(pair.source)})
+        result: Array = pair.convert([value], copy=copies)[0]
+        assert type(result) is Indexed
+        result["b"] = 1
+        assert list(result) == ["a", "b"]
+        assert list(value) == ["a"]
+        assert value["a"] is not result["a"]
+
+    def test_whose_copies_share_their_storage_are_never_written_into(self, pair: Pair) -> None:
+        array = leaf(pair.source)
+        for kind in (SlottedStore, Folded, TwoLists, FarStore):
+            value: Array = kind({"a": array})
+            result: Array = pair.convert([value])[0]
+            assert type(result) is kind
+            assert value["a"] is array
+            assert list(value) == ["a"]
+            if kind is not FarStore:
+                assert pair.target.is_array(result["a"])
+
+    def test_whose_attributes_are_their_items_have_both_converted(self, pair: Pair) -> None:
+        attributes = Mirrored(a=leaf(pair.source), number=3, words=("b",), more=[leaf(pair.source)])
+        attributes.version = 3
+        made: Array = pair.convert([attributes])[0]
+        assert type(made) is Mirrored
+        assert made.a is made["a"]
+        assert pair.target.is_array(made.a)
+        assert made.more is made["more"]
+        assert pair.target.is_array(made.more[0])
+        assert (made.words, made.version) == (("b",), 3)
+        path: Array = Path([leaf(pair.source)])
+        path.first = path[0]
+        row: Array = pair.convert([path])[0]
+        assert row.first is row[0]
+        stamped = Stamped((leaf(pair.source),))
+        stamped.stamp = stamped[0]
+        assert pair.target.is_array(pair.convert([stamped])[0].stamp)
+        state: Array = State(leaf(pair.source))
+        state.again = state.position
+        assert pair.target.is_array(pair.convert([state])[0].again)
+
+    def test_that_are_read_only_look_for_keys_as_those_behind_them(self, pair: Pair) -> None:
+        behind = Lower(a=leaf(pair.source))
+        result: Array = pair.convert(types.MappingProxyType(behind))
+        assert pair.target.is_array(result["A"])
+        assert pair.source.is_array(behind["A"])
+
+    def test_that_make_lists_of_their_own_are_made_again(self, pair: Pair) -> None:
+        value = Relisting()
+        value["a"], value["words"] = leaf(pair.source), ["b"]
+        result: Array = pair.convert([value])[0]
+        assert pair.target.is_array(result["a"])
+        assert result["words"] == ["b"]
+
+    def test_of_lists_are_made_again_and_never_written_into(self, pair: Pair) -> None:
+        array = leaf(pair.source, 5)
+        value = LoggedList([array])
+        result = pair.convert(value)
+        assert type(result) is LoggedList
+        assert pair.target.is_array(result[0])
+        assert value == [array]
+        assert value.log == []
+
+    def test_keep_what_they_were_told(self, pair: Pair) -> None:
+        ring, tally = Ring(2, "north"), Tally("north")
+        ring.append(leaf(pair.source))
+        tally["a"] = 2
+        lists, ordered = Lists("north"), Ordered("north")
+        lists["a"] = ordered["b"] = ordered["a"] = leaf(pair.source)
+        chained = Chained("north", {"a": leaf(pair.source)})
+        for value in (ring, tally, lists, ordered, chained):
+            result: Array = pair.convert([value])[0]
+            assert type(result) is type(value)
+            assert result.name == "north"
+            assert len(result) == len(value)
+            found = result if isinstance(result, deque) else result.values()
+            assert all(pair.target.is_array(one) for one in found)
+        assert pair.convert(ring).maxlen == 2
+        assert pair.convert(lists)["missing"] == []
+        assert list(pair.convert(ordered)) == ["b", "a"]
+
+
+@pytest.mark.parametrize("kind", [InPlace, InPlaceUser, InPlaceList])
+@pytest.mark.parametrize("depth", [1, 20])
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.source.name == "numpy"], ids=repr)
+def test_what_writes_into_what_it_holds_does_not_write_into_the_environment_s(
+    pair: Pair, depth: int, kind: Array
+) -> None:
+    array = np.array([0.1, 1e300])
+    value = kind([array]) if kind is InPlaceList else kind(a=array)
+    _, made = depth_of(pair.convert(nested(depth, value)))
+    assert type(made) is kind
+    assert array.tolist() == [0.1, 1e300]
