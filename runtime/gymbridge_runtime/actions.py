@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 from gymbridge_runtime.action_shortcuts import OrdinaryAction, action_shortcut, ordinary_action
 from gymbridge_runtime.backend import HostView
+from gymbridge_runtime.batches import is_apart
 from gymbridge_runtime.containers import LIST, MAPPING, TUPLE, items_of
 from gymbridge_runtime.describe import describe, step_to
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer
@@ -56,12 +57,20 @@ class ActionRules:
         agent: The library that actions come from.
         imports: How arrays get there.
         plain: The conversion of what fits no rule.
+        apart: The rules of what is no batch, where batches are laid over many devices.
     """
 
-    def __init__(self, agent: AnyBackend, imports: ArrayImport, plain: ActionRule) -> None:
+    def __init__(
+        self,
+        agent: AnyBackend,
+        imports: ArrayImport,
+        plain: ActionRule,
+        apart: ActionRules | None = None,
+    ) -> None:
         self._agent: AnyBackend = agent
         self._imports: ArrayImport = imports
         self._plain: ActionRule = plain
+        self._apart: ActionRules = self if apart is None else apart
         self._views: Views = Views()
 
     def of(self, space: AnySpace, name: str = "") -> ActionRule:
@@ -81,6 +90,8 @@ class ActionRules:
         return ordinary_action(self._agent, self._imports, space, rule)
 
     def _rule(self, space: AnySpace) -> ActionRule:
+        if self._apart is not self and is_apart(space):
+            return self._apart.of(space)
         kind = samples_like(space)
         if kind is spaces.Discrete:
             return self._number(space)

@@ -1,7 +1,8 @@
 """Vector observations of which some parts are no batch, where batches are laid over many devices.
 
-Of graphs, sequences and choices a vector environment makes no one array: there is a tuple with one
-for each environment, and the first axes of the arrays in it are not to be divided.
+Of graphs, sequences, choices and spaces of a user's own a vector environment makes no one array:
+there is a tuple with one for each environment, and the first axes of the arrays in it are not to be
+divided.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backend import Convert
     from gymbridge_runtime.types import AnySpace
 
-__all__ = ["MakeWay", "part_by_part"]
+__all__ = ["MakeWay", "is_apart", "part_by_part"]
 
 MakeWay: TypeAlias = "Callable[[str, bool], Convert]"
 """From the path of a part, and whether it is a batch, to the conversion of that part."""
 
-_APART = (spaces.Graph, spaces.Sequence, spaces.OneOf)
+_BATCHED = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+"""Spaces of which Gymnasium makes one array for all environments."""
 
 
 def part_by_part(space: AnySpace, way_of: MakeWay) -> Convert | None:
@@ -43,13 +45,22 @@ def _children(space: AnySpace) -> Iterable[tuple[object, AnySpace]]:
     return enumerate(space.spaces) if is_tuple_space(space) else ()
 
 
+def is_apart(space: AnySpace) -> bool:
+    """Tell whether a vector environment has one sample of ``space`` for each environment.
+
+    It does of all spaces of a user's own; of a plain `Space` nothing is known.
+    """
+    known = (*_BATCHED, spaces.Dict, spaces.Tuple)
+    return type(space) is not spaces.Space and not isinstance(space, known)
+
+
 def _has_apart(space: AnySpace) -> bool:
-    return isinstance(space, _APART) or any(_has_apart(child) for _, child in _children(space))
+    return is_apart(space) or any(_has_apart(child) for _, child in _children(space))
 
 
 def _part(space: AnySpace, way_of: MakeWay, path: str) -> Convert:
-    if not _has_apart(space) or isinstance(space, _APART):
-        return way_of(path, not isinstance(space, _APART))
+    if is_apart(space) or not _has_apart(space):
+        return way_of(path, not is_apart(space))
     parts = {key: _part(child, way_of, path + step_to(key)) for key, child in _children(space)}
     undeclared = way_of(path, False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Generic, Protocol, cast
 
-from gymbridge_runtime.containers import MAPPING, rebuilt
+from gymbridge_runtime.containers import MAPPING, items_of, rebuilt
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_mapping
 from gymbridge_runtime.scalars import Scalars
@@ -14,7 +14,7 @@ from gymbridge_runtime.types import Info
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gymbridge_runtime.actions import ActionRules
     from gymbridge_runtime.backend import Convert
@@ -114,8 +114,16 @@ class _Actions(dict[object, "Convert"]):
 
     def __call__(self, actions: object) -> object:
         if is_mapping(actions):
-            return {agent: self[agent](action) for agent, action in actions.items()}
+            return {agent: self[agent](action) for agent, action in _held(actions)}
         return self._plain(actions)  # the environment judges it
+
+
+def _held(actions: Mapping[object, object]) -> list[tuple[object, object]]:
+    try:
+        return items_of(MAPPING, actions)
+    except ConversionError as error:
+        error.below("action")
+        raise
 
 
 class _ForEach:

@@ -165,8 +165,14 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         self.share = no_import
 
     def _act(self) -> Convert:
+        source, target = self._settings.source, self._settings.target
         plain = self._to_env("", self._settings.env_device, arrays_only=False)
-        return self._rule(ActionRules(self._settings.target, plain.imports, plain))
+        place = source.everywhere(plain.device)
+        if place is plain.device:
+            return self._rule(ActionRules(target, plain.imports, plain))
+        undivided = self._to_env("", place, arrays_only=False)
+        apart = ActionRules(target, undivided.imports, undivided)
+        return self._rule(ActionRules(target, plain.imports, plain, apart))
 
     @abstractmethod
     def _rule(self, rules: ActionRules) -> Convert:

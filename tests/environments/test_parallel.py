@@ -193,6 +193,17 @@ def test_an_error_names_the_agent() -> None:
         refusing.reset()
 
 
+def test_actions_that_cannot_be_read_are_an_error_that_says_so() -> None:
+    class Lost(dict[str, Value]):
+        @override
+        def items(self) -> Value:
+            raise RuntimeError("lost")
+
+    agent = parallel_bridge(TORCH, EchoParallel(spaces.Discrete(2)))
+    with pytest.raises(ConversionError, match=r"^action: the Lost could not be read: lost"):
+        agent.step(Lost(one=torch.tensor(1)))
+
+
 @pytest.mark.parametrize("place", [2, 3])
 def test_a_flag_that_cannot_be_read_names_the_agent(place: int) -> None:
     class Told(ParallelWorld):

@@ -317,6 +317,71 @@ assert moved(own[0]).devices() == {devices[5]}
 """
         with_eight_devices(code)
 
+    def test_arrays_made_with_x64_keep_their_values_wherever_they_go(self) -> None:
+        code = """
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.known import load
+with jax.enable_x64(True):
+    values = jnp.arange(8) + 2**40
+    own = [jax.device_put(values, place) for place in (batches, replicated, devices[2])]
+wanted = np.arange(8) + 2**40
+for place in (batches, replicated, "cpu:1", None):
+    for copy in (None, True):
+        convert = Converter(load("gymbridge_runtime.backends.jax:JAX"), device=place, copy=copy)
+        for array in own:
+            moved = convert(array)
+            assert moved.dtype == "int64" and np.array_equal(np.asarray(moved), wanted), place
+            assert (moved is array) <= (copy is None)
+"""
+        with_eight_devices(code)
+
+    def test_spaces_of_a_user_s_own_are_not_divided(self) -> None:
+        code = """
+import gymnasium as gym
+from gymnasium import spaces
+from gymnasium.vector import SyncVectorEnv
+from gymbridge.vector import NumpyToJax
+class Joint(spaces.Space):
+    def sample(self, mask=None, probability=None):
+        return np.ones(8, np.float32)
+    def __eq__(self, other):
+        return isinstance(other, Joint)
+class Seen(gym.Env):
+    action_space = spaces.Discrete(2)
+    def __init__(self, space):
+        self.observation_space = space
+    def reset(self, *, seed=None, options=None):
+        return self.observation_space.sample(), {}
+for space in (Joint((8,), np.float32), spaces.Dict(joint=Joint((8,), np.float32))):
+    env = NumpyToJax(SyncVectorEnv([lambda: Seen(space)] * 8), batches)
+    obs, _ = env.reset()
+    joints = obs["joint"] if type(obs) is dict else obs
+    assert len(joints) == 8
+    assert all(one.sharding.is_fully_replicated for one in joints)
+"""
+        with_eight_devices(code)
+
+    def test_actions_that_come_one_for_each_environment_are_not_divided(self) -> None:
+        code = """
+from gymnasium import spaces
+from gymbridge.vector import JaxToNumpy
+from tests.environments.worlds import EchoVector
+box = spaces.Box(-1, 1, (3,))
+for space in (
+    spaces.Sequence(box, stack=True),
+    spaces.OneOf([box, box]),
+    spaces.Graph(box, None),
+    spaces.Tuple((spaces.Sequence(box), spaces.Box(-1, 1, (2,)))),
+):
+    env = EchoVector(space, 8)
+    env.action_space.seed(2)
+    JaxToNumpy(env, env_device=batches).step(env.action_space.sample())
+    divided = [not one.sharding.is_fully_replicated for one in jax.tree.leaves(env.received)]
+    assert sum(divided) == isinstance(space, spaces.Tuple), (space, divided)
+    assert all(len(one.devices()) == 8 for one in jax.tree.leaves(env.received))
+"""
+        with_eight_devices(code)
+
     def test_what_comes_one_for_each_environment_is_not_divided(self) -> None:
         code = """
 import gymnasium as gym

@@ -407,6 +407,14 @@ class TestAlwaysCopy:
             result[...] = -1
         assert (pair.source.values(source) == 1).all()
 
+    def test_gives_weakly_typed_arrays_their_like(self) -> None:
+        weak = jnp.asarray(1.0)
+        copied: Array = Converter(load("gymbridge_runtime.backends.jax:JAX"), copy=True)(weak)
+        assert copied is not weak
+        assert (copied.weak_type, float(copied)) == (True, 1)
+        assert copied.unsafe_buffer_pointer() != weak.unsafe_buffer_pointer()
+        assert (copied * jnp.ones(2, jnp.bfloat16)).dtype == jnp.bfloat16
+
     @pytest.mark.parametrize("float_dtype", [None, "float32"])
     def test_gives_rows_one_after_the_other_whatever_it_copies(
         self, float_dtype: str | None

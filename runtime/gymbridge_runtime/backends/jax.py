@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -45,6 +46,7 @@ _copied: Final = cast("Callable[[jax.Array], jax.Array]", untyped(jax.numpy, "co
 _default_device: Final = cast(
     "Callable[[OneJaxDevice], AbstractContextManager[object]]", untyped(jax, "default_device")
 )
+_x64: Final = cast("Callable[[], AbstractContextManager[object]]", untyped(jax, "enable_x64"))
 _imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
 _DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
 _put: Final = cast(
@@ -207,8 +209,9 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if device is None and self.export(array) is not None:
             return _copied(array)
         view = self.to_host(array).array
-        if self._stored(view.dtype) != view.dtype:  # made with x64 on, and would be narrowed now
-            return self.to_device(_copied(array), device)
+        if array.weak_type or self._stored(array.dtype) != array.dtype:
+            with _wide(array.dtype):  # of these NumPy would not keep everything
+                return self.to_device(_copied(array), device)
         copy = self.private_copy(view, view.dtype)
         return self.beside(array, copy) if device is None else self.from_host(copy, device)
 
@@ -280,7 +283,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             there = array.sharding.is_equivalent_to(placement, array.ndim)
         else:
             there = array.devices() == {placement}
-        return array if there else _put(array, placement)
+        if there:
+            return array
+        with _wide(array.dtype):
+            return _put(array, placement)
 
     @override
     def leaves_host(self, device: _Placement | None) -> bool:
@@ -329,6 +335,14 @@ def _is_host(device: OneJaxDevice) -> bool:
 def _index(device: OneJaxDevice) -> int:
     """Return the number of a device among those of its kind in this machine, as DLPack counts."""
     return cast("int", untyped(device, "local_hardware_id"))
+
+
+def _wide(dtype: AnyDType) -> AbstractContextManager[object]:
+    """Return the context in which JAX moves arrays of ``dtype`` as they are.
+
+    Those made with x64 on it narrows without it, where they are on more than one device.
+    """
+    return _x64() if dtype in _WIDE and not CONFIG.jax_enable_x64 else nullcontext()
 
 
 @cache
