@@ -135,16 +135,21 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
         The environment receives ``action`` as its own ``action_space`` would have sampled it.
         """
         traffic = self._traffic
-        act, observe = traffic.act, traffic.observe
+        act = traffic.act
         # environments may return other numbers and flags than they declare
         step: tuple[object, object, object, object, Info] = self.env.step(act(action))
-        obs, reward, terminated, truncated, info = step
+        env_obs, reward, terminated, truncated, info = step
+        new_info: Info = {}
+        if type(info) is dict and not info:
+            obs = traffic.observe(env_obs)
+        else:  # both at once, where that is cheaper
+            obs, new_info = traffic.report(env_obs, info)
         return (
-            observe(obs),
+            obs,
             reward if type(reward) is float else traffic.reward(reward),
             terminated if type(terminated) is bool else traffic.over(terminated),
             truncated if type(truncated) is bool else traffic.cut(truncated),
-            {} if type(info) is dict and not info else traffic.inform(info),
+            new_info,
         )
 
     @override

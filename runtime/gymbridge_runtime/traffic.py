@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeAlia
 from weakref import WeakMethod, ref
 
 from gymbridge_runtime.actions import ActionRules
-from gymbridge_runtime.arrivals import in_turn, together
+from gymbridge_runtime.arrivals import in_turn, report_together, together
 from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.batches import part_by_part
 from gymbridge_runtime.bounds import proves_fit
@@ -307,7 +307,30 @@ class _OneSpace(Traffic[ObsT, ActT, EnvActT]):
 
 
 class SingleTraffic(_OneSpace[ObsT, ActT, EnvActT]):
-    """The conversions of a wrapper for one environment."""
+    """The conversions of a wrapper for one environment.
+
+    Args:
+        env: The wrapped environment.
+        settings: What the wrapper was told.
+    """
+
+    __slots__: tuple[str, ...] = ("report",)
+
+    report: Callable[[object, Info], tuple[ObsT, Info]]
+    """Converts an observation and an info, at once where that is cheaper."""
+
+    def __init__(self, env: _Environment, settings: Settings) -> None:
+        super().__init__(env, settings)
+        self.report = cast(
+            "Callable[[object, Info], tuple[ObsT, Info]]", _First(self, "report", self._report)
+        )
+
+    def _report(self) -> Callable[[object, Info], tuple[object, object]]:
+        if self._settings.target.batches and self.device is None:
+            informing = self._to_agent("info", None)
+            return report_together(self._observations, informing, self._settings.source)
+        observe, inform = self._observe(), self._inform()
+        return lambda obs, info: (observe(obs), inform(info))
 
     @cached_property
     def reward(self) -> Callable[[object], float]:

@@ -401,6 +401,17 @@ class TestFloatDtype:
             source[:] = 5
             assert result.tolist() == [1, 1, 1]
 
+    @pytest.mark.parametrize("times", [1, 20])
+    def test_casts_no_info_that_goes_into_jax_with_an_observation(self, times: int) -> None:
+        info = {"x": np.ones(2, np.float32), "t": 0.5}
+        space = spaces.Box(-1, 1, (2,), np.float32)
+        env = NumpyToJax(Replay(space, np.ones(2, np.float32), info), float_dtype="float16")
+        for _ in range(times):
+            obs, *_, told = env.step(jnp.asarray(1))
+            names = [array.dtype.name for array in (obs, told["x"], told["t"])]
+            assert names == ["float16", "float32", "float32"]
+            assert (obs.tolist(), told["x"].tolist(), float(told["t"])) == ([1, 1], [1, 1], 0.5)
+
     def test_leaves_arrays_of_the_agent_s_own_that_are_not_floating_as_they_are(self) -> None:
         convert = Converter(TORCH, float_dtype="float32")
         for own in (

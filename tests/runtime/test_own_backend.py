@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError, known
-from gymbridge_runtime.arrivals import together
+from gymbridge_runtime.arrivals import report_together, together
 from gymbridge_runtime.backend import Backend, HostView
 from gymbridge_runtime.converter import Conversions, Converter
 from gymbridge_runtime.known import load
@@ -216,6 +216,39 @@ def test_what_cannot_be_imported_is_named_among_the_results_of_a_vector_step(pla
     with pytest.raises(ConversionError) as caught:
         batch(*values)
     assert caught.value.path == f"{roots[place]}['a']"
+
+
+def test_an_observation_and_its_info_go_in_together() -> None:
+    backend = BatchedBoxes()
+    report = report_together(Converter(backend), Converter(backend), load(_reference("numpy")))
+    for obs in (np.ones(2), [np.ones(2)], "text"):
+        new_obs, info = cast("tuple[Array, Array]", report(obs, {"time": 1.5, "x": [np.ones(3)]}))
+        assert info["x"][0].memory.tolist() == [1, 1, 1]
+        if isinstance(obs, str):
+            assert new_obs == "text"
+        else:
+            boxes: Array = new_obs if isinstance(new_obs, list) else [new_obs]
+            assert [box.memory.tolist() for box in boxes] == [[1, 1]]
+    assert backend.imported == [3, 3, 2]
+
+
+@pytest.mark.parametrize("root", ["obs", "info"])
+def test_what_cannot_be_imported_is_named_in_either(root: str) -> None:
+    backend = BatchedBoxes(refused=7)
+    observe, inform = Converter(backend, root="obs"), Converter(backend, root="info")
+    report = report_together(observe, inform, load(_reference("numpy")))
+    values: dict[str, object] = {"obs": np.ones(2), "info": {"b": np.ones(2)}}
+    values[root] = {"a": np.array([7.0])}
+    with pytest.raises(ConversionError) as caught:
+        report(values["obs"], values["info"])
+    assert caught.value.path == f"{root}['a']"
+
+
+def test_what_only_fails_with_its_info_is_an_error_too() -> None:
+    backend = BatchedBoxes(most=1)
+    report = report_together(Converter(backend), Converter(backend), load(_reference("numpy")))
+    with pytest.raises(ConversionError, match=r"^too many boxes at once; take fewer$"):
+        report(np.ones(2), {"a": np.ones(2)})
 
 
 def test_what_only_fails_together_is_still_an_error() -> None:
