@@ -75,7 +75,8 @@ class Parts:
         kind = type(thing)
         if kind in _DICTIONARIES:
             new = copy.copy(cast("dict[object, object]", thing))
-            new.update(zip(new, self._row_of(new.values(), stored=stored), strict=True))
+            for key, one in zip([*new], self._row_of(new.values(), stored=stored), strict=True):
+                new[key] = one
             return new
         if kind is list:
             return self._row_of(cast("list[object]", thing), stored=stored)

@@ -419,6 +419,33 @@ class TestClassesOfUsers:
         assert pair.target.is_array(result[0])
         assert ring.record == result.record == []
 
+    def test_that_keep_containers_as_attributes_have_others_like_them(self, pair: Pair) -> None:
+        array = leaf(pair.source)
+        value: Array = Mirrored(a=array)
+        kept: dict[str, Array] = {
+            "counts": Counter("aab"),
+            "groups": defaultdict(list, a=[1]),
+            "order": OrderedDict(b=array, a=1),
+            "recent": deque([array, 2], maxlen=2),
+            "seen": {1, 2},
+            "log": [array, "a"],
+        }
+        for name, one in kept.items():
+            setattr(value, name, one)
+        result: Array = pair.convert([value])[0]
+        for name, one in kept.items():
+            other = getattr(result, name)
+            assert type(other) is type(one)
+            assert other is not one
+            assert len(other) == len(one)
+        assert result.counts == kept["counts"]
+        assert result.groups["new"] == []
+        assert list(result.order) == ["b", "a"]
+        assert (result.order["b"] is result["a"], result.order["a"]) == (True, 1)
+        assert (result.recent[0] is result["a"], result.recent.maxlen) == (True, 2)
+        assert (result.log[0] is result["a"], result.log[1]) == (True, "a")
+        assert kept["log"][0] is kept["order"]["b"] is array
+
     @pytest.mark.parametrize("copies", [None, True])
     def test_that_keep_their_order_beside_share_it_with_nobody(
         self, pair: Pair, copies: Array
