@@ -230,6 +230,20 @@ class TestShapesThatComeAgain:
                 for value, array in zip(values, result, strict=True):
                     assert identical(np.array(array), value)
 
+    @pytest.mark.parametrize("large", [1, 3])
+    def test_beside_large_ones(self, large: int) -> None:
+        """What is small is compiled as if it were alone, and all of it is where it was."""
+        from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+
+        values: list[Host] = [np.arange(30_000.0, dtype=np.float32) + i for i in range(large)]
+        for number in range(3):
+            values.insert(number, np.full(2 + number, number, np.int32))
+        for _ in range(20):
+            result = Pair("numpy", "jax").convert(values)
+            for value, array in zip(values, result, strict=True):
+                assert identical(np.array(array), value)
+        assert SMALL_ARRAYS.sizes[0] == 1
+
     def test_of_extreme_values(self) -> None:
         floats = [np.nan, -np.nan, np.inf, -np.inf, -0.0, 1e-45, -1e-45, 1e-38, 3.4e38, 0.1]
         for turn in range(40):

@@ -176,6 +176,11 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             arrays = SMALL_ARRAYS.many(views, packed=packed)
             if arrays is not None:
                 return list(arrays)
+            small = [view for view in views if view.nbytes < SMALL]
+            if 0 < len(small) < len(views):
+                large = self._put([view for view in views if view.nbytes >= SMALL], None)
+                found = iter(large), iter(self._together(small, None, packed=packed))
+                return [next(found[view.nbytes < SMALL]) for view in views]
         copies = [self._own(view) for view in views]
         return [self.from_host(copies[0], device)] if len(views) == 1 else self._put(copies, device)
 
