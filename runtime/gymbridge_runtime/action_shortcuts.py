@@ -114,7 +114,7 @@ def _number(
     scalars: dict[int, np.generic] = {
         number: dtype.type(number) for number in range(first, first + n)
     }
-    number_of, get = answering(agent.plain_number, _asks(agent, target)), scalars.get
+    number_of, get = answering(agent.plain_number(), _asks(agent, target)), scalars.get
 
     def short(action: object) -> object:
         number: object = number_of(action) if type(action) is kind else None

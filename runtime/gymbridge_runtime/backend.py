@@ -150,10 +150,18 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Return what copies such an array in one call, or None: a copy of the view is one."""
         return None
 
-    def plain_number(self, array: ArrayT_contra) -> complex | None:
-        """Return the one number of an array of the plain kind; None if it is special."""
-        view = self.plain_view()(array)
-        return view.item() if view.ndim == 0 else None
+    def plain_number(self) -> Callable[[ArrayT_contra], complex | None]:
+        """Return what tells the one number of an array of the plain kind without dimensions.
+
+        It answers None for one with dimensions, and raises an error for one that is special.
+        """
+        view_of = self.plain_view()
+
+        def number_of(array: ArrayT_contra) -> complex | None:
+            view = view_of(array)
+            return None if view.shape else view.item()
+
+        return number_of
 
     def plain_import(self) -> Import:
         """Return what imports aligned, writable, C-ordered memory of a plain dtype."""

@@ -171,8 +171,9 @@ def test_there_are_no_devices_unless_it_says_so(backend: Boxes) -> None:
 
 
 def test_a_number_can_be_asked_of_an_array_of_one() -> None:
-    assert QuickBoxes().plain_number(Box(np.array(3))) == 3
-    assert QuickBoxes().plain_number(Box(np.array([3]))) is None
+    number_of = QuickBoxes().plain_number()
+    assert number_of(Box(np.array(3))) == 3
+    assert number_of(Box(np.array([3]))) is None
 
 
 def test_an_array_that_cannot_be_shown_is_named() -> None:

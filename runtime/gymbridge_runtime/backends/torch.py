@@ -103,8 +103,8 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return _from_numpy
 
     @override
-    def plain_number(self, array: torch.Tensor) -> complex | None:
-        return array.item() if array.dtype in _PLAIN and array.ndim == 0 else None
+    def plain_number(self) -> Callable[[torch.Tensor], complex | None]:
+        return _number_of
 
     @override
     def is_array(self, kind: type[object]) -> bool:
@@ -224,6 +224,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def from_dlpack(self, array: object) -> object:
         return from_dlpack(array)
+
+
+def _number_of(array: torch.Tensor) -> complex | None:
+    return None if array.ndim else array.item()
 
 
 def _ordinary(array: torch.Tensor) -> torch.Tensor:
