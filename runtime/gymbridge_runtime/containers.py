@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias, ca
 from weakref import WeakValueDictionary
 
 import numpy as np
-from gymbridge_runtime.copied import Parts, attributes_of, like, made_anew, refilled
+from gymbridge_runtime.copied import Exchange, made_anew, put_attribute
 from gymbridge_runtime.describe import shown, step_to
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_tuple, untyped
@@ -99,28 +99,38 @@ class _Mapping(_Container[Mapping[object, object]]):
         if type(value) is dict:
             return dict(zip(keys, children, strict=True))
         held = [child for _, child in self.items(value)]
-        parts = Parts(held, children)
-        if not isinstance(value, (dict, UserDict)):
-            new = refilled(value, keys, held, children, self._holds)
-            return made_anew(value, keys, children, parts, self._holds) if new is None else new
-        new = like(value, parts)
-        return new if self._holds(new, children) else like(value, parts, stored=True)
+        if isinstance(value, (dict, UserDict)):
+            return Exchange(value, held, children, keys).of_original()
+        return made_anew(value, keys, held, children, self._holds)
 
     def _holds(self, value: object, children: Sequence[object]) -> bool:
         shown = self.items(cast("Mapping[object, object]", value))
         return _are([child for _, child in shown], children)
 
 
-class _Proxy(_Mapping):
-    """What lets a mapping be read only, whose like is made of it: it may know what is missing."""
+class _Proxy(_Container["MappingProxyType[object, object]"]):
+    """What lets a mapping be read only: what is behind it is converted, and read only again."""
+
+    @override
+    def items(self, value: MappingProxyType[object, object]) -> list[tuple[object, object]]:
+        container, behind = _behind(value)
+        return container.items(behind)
 
     @override
     def build(
-        self, value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
+        self,
+        value: MappingProxyType[object, object],
+        keys: Sequence[object],
+        children: Sequence[object],
     ) -> object:
-        (behind,) = cast("list[Mapping[object, object]]", gc.get_referents(value))
-        new = super().build(behind, keys, children)
+        container, behind = _behind(value)
+        new = container.build(behind, keys, children)
         return MappingProxyType(cast("Mapping[object, object]", new))
+
+
+def _behind(proxy: MappingProxyType[object, object]) -> tuple[AnyContainer, object]:
+    (mapping,) = cast("list[object]", gc.get_referents(proxy))
+    return container_of(type(mapping)) or MAPPING, mapping
 
 
 class _Chain(_Container["ChainMap[object, object]"]):
@@ -137,7 +147,7 @@ class _Chain(_Container["ChainMap[object, object]"]):
         keys: Sequence[object],
         children: Sequence[object],
     ) -> object:
-        new = cast("ChainMap[object, object]", like(value, Parts(value.maps, children)))
+        new = cast("ChainMap[object, object]", Exchange(value, value.maps, children).of_original())
         new.maps = cast("list[MutableMapping[object, object]]", list(children))
         return new
 
@@ -160,9 +170,8 @@ class _Tuple(_Container[tuple[object, ...]]):
         kind = type(value)
         if not _is_filled(kind):
             return cast("Callable[..., object]", kind)(children, *_besides(value))
-        new, parts = _new_tuple(kind, children), Parts([*_iter_tuple(value)], children)
-        for name, attribute in cast("dict[str, object]", getattr(value, "__dict__", {})).items():
-            vars(new)[name] = parts.attribute(attribute, stored=False)
+        new = _new_tuple(kind, children)
+        Exchange(value, [*_iter_tuple(value)], children).give(new, value)
         return new
 
     @override
@@ -198,7 +207,8 @@ class _List(_Container[list[object]]):
     ) -> object:
         if type(value) is list:
             return list(children)
-        return like(value, Parts([child for _, child in self.items(value)], children))
+        held = [child for _, child in self.items(value)]
+        return Exchange(value, held, children).of_original()
 
 
 class _Deque(_Container[deque[object]]):
@@ -212,7 +222,8 @@ class _Deque(_Container[deque[object]]):
     def build(
         self, value: deque[object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        return like(value, Parts([child for _, child in self.items(value)], children))
+        held = [child for _, child in self.items(value)]
+        return Exchange(value, held, children).of_original()
 
 
 def _held(value: object, name: str) -> object:
@@ -233,13 +244,10 @@ class _Dataclass(_Container["DataclassInstance"]):
         new = copy.copy(value)
         if new is value:
             raise TypeError(f"{type(value).__name__} copies to itself")
-        parts = Parts(
-            [child for _, child in self.items(cast("DataclassInstance", value))], children
-        )
-        for name, attribute in attributes_of(new).items():
-            object.__setattr__(new, name, parts.attribute(attribute, stored=False))
-        for field, child in zip(keys, children, strict=True):
-            object.__setattr__(new, str(field), child)
+        held = [child for _, child in self.items(cast("DataclassInstance", value))]
+        Exchange(value, held, children).give(new, new)
+        for name, child in zip(keys, children, strict=True):
+            put_attribute(new, str(name), child)
         return new
 
     @override
@@ -268,7 +276,11 @@ class _DataclassToo(_Container["DataclassInstance"]):
         items = self._container.items(value)
         known = {id(child) for _, child in items}
         fields = [(_Field(str(name)), held) for name, held in _DATACLASS.items(value)]
-        return items + [(name, held) for name, held in fields if id(held) not in known]
+        return items + [
+            (name, held)
+            for name, held in fields
+            if id(held) not in known and not _holds_any(held, known)
+        ]
 
     @override
     def build(
@@ -279,12 +291,21 @@ class _DataclassToo(_Container["DataclassInstance"]):
         items = self.items(value)
         now = {id(held): child for (_, held), child in zip(items, children, strict=True)}
         for name, held in _DATACLASS.items(value):
-            object.__setattr__(new, str(name), now[id(held)])
+            if id(held) in now:
+                put_attribute(new, str(name), now[id(held)])
         return new
 
     @override
     def step(self, key: object) -> str:
         return f".{key.name}" if type(key) is _Field else self._container.step(key)
+
+
+def _holds_any(field: object, known: set[int]) -> bool:
+    """Tell whether a field is where the items are."""
+    if not isinstance(field, (dict, list)):
+        return False
+    shown = cast("Iterable[object]", field.values() if isinstance(field, dict) else field)
+    return any(id(one) in known for one in shown)
 
 
 class _ObjectArray(_Container[HostArray]):
@@ -399,16 +420,28 @@ def rebuilt(
         ) from error
 
 
-def _are(held: Sequence[object], given: Sequence[object]) -> bool:
-    """Tell whether ``held`` are the objects ``given``; some mappings show those in them anew."""
+def _are(
+    held: Sequence[object], given: Sequence[object], seen: set[tuple[int, int]] | None = None
+) -> bool:
+    """Tell whether ``held`` are the objects ``given``; some mappings show those in them anew.
+
+    Args:
+        held: What a container shows.
+        given: What it was given.
+        seen: What was compared before: a container may be in many places.
+    """
+    known = set[tuple[int, int]]() if seen is None else seen
     return len(held) == len(given) and all(
-        one is other or _shows(one, other) for one, other in zip(held, given, strict=True)
+        one is other or _shows(one, other, known) for one, other in zip(held, given, strict=True)
     )
 
 
-def _shows(one: object, other: object) -> bool:
+def _shows(one: object, other: object, seen: set[tuple[int, int]]) -> bool:
     container = container_of(type(one)) if type(one) is type(other) else None
     if container not in {MAPPING, LIST, TUPLE}:
         return False
+    if (id(one), id(other)) in seen:
+        return True
+    seen.add((id(one), id(other)))
     held, given = ([child for _, child in items_of(container, both)] for both in (one, other))
-    return _are(held, given)
+    return _are(held, given, seen)

@@ -1,7 +1,9 @@
 """Containers like others with other parts, whose classes may be anybody's.
 
-None of their methods is called where that can be helped, and nothing is written into what the
-original can be reached from: a class may write into what it holds, or keep a record of who wrote.
+Their methods are not called, and nothing is written into what the original can be reached from: a
+class may write into the arrays that it holds, keep a record of who wrote, or share what it holds
+with its copies. What the instance of such a class consists of is exchanged instead: the memory of
+the standard container that it is, and its attributes.
 """
 
 from __future__ import annotations
@@ -10,95 +12,32 @@ import copy
 from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque
 from contextlib import suppress
 from operator import is_
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
+from types import BuiltinMethodType, MethodType
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+import numpy as np
 from gymbridge_runtime.narrowing import untyped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 
-    from typing_extensions import TypeIs
-
-__all__ = ["Holds", "Parts", "attributes_of", "like", "made_anew", "refilled"]
+__all__ = ["Exchange", "Holds", "made_anew", "put_attribute"]
 
 Holds: TypeAlias = "Callable[[object, Sequence[object]], bool]"
 """Tells whether a container holds the objects given."""
 
 _State: TypeAlias = "dict[str, object] | None"
 
-
-def attributes_of(value: object) -> dict[str, object]:
-    """Return the attributes of ``value``, those in slots included."""
-    state = cast("_State | tuple[_State, _State]", object.__getstate__(value))
-    held, slots = state if isinstance(state, tuple) else (state, None)
-    return {**(held or {}), **(slots or {})}
-
-
-class Parts:
-    """What takes the place of what a container holds.
-
-    Args:
-        held: What it holds.
-        children: What takes their place, in the same order.
-    """
-
-    def __init__(self, held: Sequence[object], children: Sequence[object]) -> None:
-        self._held: Sequence[object] = held  # as long as they live, nothing else has their ids
-        self._children: Sequence[object] = children
-        self._now: dict[int, object] = {
-            id(one): child for one, child in zip(held, children, strict=True)
-        }
-
-    def of(self, thing: object) -> object:
-        """Return what takes the place of ``thing``: itself, unless the container holds it."""
-        return self._now.get(id(thing), thing)
-
-    def row(self, things: Iterable[object]) -> list[object]:
-        """Return what takes the place of ``things``; a number may stand for several of them."""
-        row = [*things]
-        if len(row) == len(self._held) and all(map(is_, row, self._held)):
-            return [*self._children]
-        return [self.of(one) for one in row]
-
-    def attribute(self, thing: object, *, stored: bool) -> object:
-        """Return what takes the place of an attribute.
-
-        Containers become others of their own, in which the parts are exchanged as well.
-
-        Args:
-            thing: The attribute of the original.
-            stored: Whether it may be where the parts are; else a number that is equal to one of
-                them is only that.
-        """
-        if id(thing) in self._now and not isinstance(thing, _NUMBERS):
-            return self._now[id(thing)]
-        kind = type(thing)
-        if kind in _DICTIONARIES:
-            new = copy.copy(cast("dict[object, object]", thing))
-            for key, one in zip([*new], self._row_of(new.values(), stored=stored), strict=True):
-                new[key] = one
-            return new
-        if kind is list:
-            return self._row_of(cast("list[object]", thing), stored=stored)
-        if kind is deque:
-            row = cast("deque[object]", thing)
-            return deque(self._row_of(row, stored=stored), row.maxlen)
-        return copy.copy(thing) if kind in {set, bytearray} else thing
-
-    def _row_of(self, things: Iterable[object], *, stored: bool) -> list[object]:
-        if stored:
-            return self.row(things)
-        return [one if isinstance(one, _NUMBERS) else self.of(one) for one in things]
-
-
-_NUMBERS: Final = (int, float, complex, str, bytes, type(None))
-_DICTIONARIES: Final = frozenset({Counter, OrderedDict, defaultdict, dict})
+_NUMBERS: Final = (int, float, complex, str, bytes, np.generic, type(None))
+"""Of these, one object may stand for many things."""
 
 _BASES: Final = cast(
     "tuple[type[object], ...]",
-    (Counter, OrderedDict, defaultdict, dict, list, deque, ChainMap, UserDict),
+    (OrderedDict, defaultdict, Counter, dict, list, deque, ChainMap, UserDict),
 )
 """The containers of the standard library that can be written into, each after what it is."""
+
+_FOLLOWED: Final = frozenset({*_BASES, tuple, set, bytearray, MethodType, BuiltinMethodType})
 
 # their own methods, past those of classes that derive from them
 _iter_dict: Final = cast("Callable[[object], Iterable[object]]", untyped(dict, "__iter__"))
@@ -116,126 +55,216 @@ _iter_deque: Final = cast("Callable[[object], Iterable[object]]", untyped(deque,
 _init_deque: Final = cast("Callable[..., None]", untyped(deque, "__init__"))
 
 
-def like(value: object, parts: Parts, *, stored: bool = False) -> object:
-    """Return a container of the standard library, or of a class derived from one, anew.
+class Exchange:
+    """The exchange of what a container holds, and of what can be reached from it.
+
+    That is followed through attributes that are standard containers. Others of a user's own are
+    left alone, unless they hold some of the same things: a tree may know what it hangs on.
 
     Args:
-        value: The original.
-        parts: What takes the place of what it holds.
-        stored: Whether its class may hold what it shows in attributes of its own.
+        value: The container.
+        held: What it holds.
+        children: What takes their place, in the same order.
+        keys: The keys of a mapping.
     """
+
+    def __init__(
+        self,
+        value: object,
+        held: Sequence[object],
+        children: Sequence[object],
+        keys: Sequence[object] = (),
+    ) -> None:
+        self._value: object = value
+        self._held: Sequence[object] = held
+        self._children: Sequence[object] = children
+        pairs = [*zip(held, children, strict=True)]
+        self._by_key: dict[object, tuple[object, object]] = dict(zip(keys, pairs, strict=False))
+        self._parts: frozenset[int] = frozenset(
+            id(one) for one in held if not isinstance(one, _NUMBERS)
+        )
+        # what is kept here lives as long as its id counts
+        self._done: dict[int, tuple[object, object]] = {
+            id(pair[0]): pair for pair in pairs if id(pair[0]) in self._parts
+        }
+
+    def of_original(self) -> object:
+        """Return another container like the original that has the children instead."""
+        return self._like(self._value)
+
+    def of_attributes(self, value: object) -> tuple[dict[str, object], dict[str, object]]:
+        """Return what takes the place of the attributes of ``value``, and of those in slots."""
+        state = cast("_State | tuple[_State, _State]", object.__getstate__(value))
+        held, slots = state if isinstance(state, tuple) else (state, None)
+        own, in_slots = held or {}, slots or {}
+        return (
+            {name: self._of(attribute) for name, attribute in own.items()},
+            {name: self._of(attribute) for name, attribute in in_slots.items()},
+        )
+
+    def give(self, new: object, value: object) -> None:
+        """Give ``new``, which takes the place of the original, the attributes of ``value``."""
+        _ = self._keep(self._value, new)
+        self._give(new, value)
+
+    def _give(self, new: object, value: object) -> None:
+        if getattr(value, "__dict__", None) is value:  # its keys are its attributes
+            object.__setattr__(new, "__dict__", new)
+            return
+        held, slots = self.of_attributes(value)
+        if held:
+            cast("dict[str, object]", object.__getattribute__(new, "__dict__")).update(held)
+        for name, attribute in slots.items():
+            object.__setattr__(new, name, attribute)
+
+    def _of(self, thing: object) -> object:
+        """Return what takes the place of ``thing``."""
+        known = self._done.get(id(thing))
+        if known is not None:
+            return known[1]
+        kind = type(thing)
+        if kind is tuple:
+            row = cast("tuple[object, ...]", thing)
+            new = tuple(self._row(row))
+            return thing if all(map(is_, row, new)) else new
+        if kind in {set, bytearray}:
+            return self._keep(thing, copy.copy(thing))
+        if kind in _BASES or self._holds_parts(thing):
+            return self._like(thing)
+        if isinstance(thing, (MethodType, BuiltinMethodType)):
+            return self._method(thing)
+        return thing
+
+    def _keep(self, thing: object, new: object) -> object:
+        self._done[id(thing)] = thing, new
+        return new
+
+    def _holds_parts(self, thing: object) -> bool:
+        kind = type(thing)
+        if issubclass(kind, dict):
+            shown = [_get(thing, key) for key in _iter_dict(thing)]
+        elif issubclass(kind, list):
+            shown = [*_iter_list(thing)]
+        else:
+            return False
+        return any(id(one) in self._parts for one in shown)
+
+    def _method(self, method: MethodType | BuiltinMethodType) -> object:
+        """Return the same method of what takes the place of its owner, if something does."""
+        owner: object = method.__self__
+        new = self._of(owner) if type(owner) in _BASES or owner is self._value else owner
+        if new is owner:
+            return method
+        if isinstance(method, MethodType):
+            return MethodType(method.__func__, new)
+        return cast("object", getattr(new, method.__name__))
+
+    def _row(self, things: Iterable[object]) -> list[object]:
+        """Return what takes the place of ``things``; all the numbers, if these are the parts."""
+        row = [*things]
+        if len(row) == len(self._held) and all(map(is_, row, self._held)):
+            return [*self._children]
+        followed = any(_is_followed(kind) for kind in set(map(type, row)))
+        if not followed and self._done.keys().isdisjoint(map(id, row)):
+            return row  # a long history, for example
+        return [self._of(one) for one in row]
+
+    def _like(self, value: object) -> object:
+        kind = type(value)
+        base = next((base for base in _BASES if issubclass(kind, base)), object)
+        new = source = _copied_by_itself(value, base)
+        if new is None:
+            make = cast("Callable[[type[object]], object]", untyped(base, "__new__"))
+            new, source = make(kind), value
+        _ = self._keep(value, new)
+        self._give(new, source)
+        self._fill(new, source, base, is_original=value is self._value)
+        return new
+
+    def _fill(self, new: object, value: object, base: type[object], *, is_original: bool) -> None:
+        """Put into ``new`` what takes the place of what ``value`` holds, past their class."""
+        if base is list:
+            _init_list(new, self._row(_iter_list(value)))
+        elif base is deque:
+            _init_deque(new, self._row(_iter_deque(value)), untyped(value, "maxlen"))
+        elif issubclass(base, dict):
+            if base is defaultdict:
+                factory = self._of(untyped(value, "default_factory"))
+                object.__setattr__(new, "default_factory", factory)
+            is_ordered = base is OrderedDict
+            keys = [*(_iter_ordered if is_ordered else _iter_dict)(value)]
+            put = _put_ordered if is_ordered else _put
+            row = [_get(value, key) for key in keys]
+            for key, one, other in zip(keys, row, self._row(row), strict=True):
+                held, child = self._by_key.get(key, (None, None)) if is_original else (None, None)
+                put(new, key, child if held is one and is_original else other)
+
+
+def _is_followed(kind: type[object]) -> bool:
+    return kind in _FOLLOWED or issubclass(kind, (dict, list))
+
+
+def _copied_by_itself(value: object, base: type[object]) -> object | None:
+    """Return what the class of ``value`` says is its copy, if it says something of its own."""
     kind = type(value)
-    base = next(base for base in _BASES if issubclass(kind, base))
-    if kind is base or _copies_itself(kind, base):
-        new = source = copy.copy(value)
-        if type(new) is not kind or new is value:
-            raise TypeError(f"{kind.__name__} copies to something else")
-    else:
-        new = cast("Callable[[type[object]], object]", untyped(base, "__new__"))(kind)
-        source = value
-    if getattr(value, "__dict__", None) is value:  # its keys are its attributes
-        object.__setattr__(new, "__dict__", new)
-    else:
-        for name, attribute in attributes_of(source).items():
-            object.__setattr__(new, name, parts.attribute(attribute, stored=stored))
-    _fill(new, source, base, parts)
-    return new
+    own = cast("object", getattr(kind, "__copy__", None))
+    if base is object or own is getattr(base, "__copy__", None):
+        return None
+    new = copy.copy(value)
+    return None if new is value or type(new) is not kind else new
 
 
-def _copies_itself(kind: type[object], base: type[object]) -> bool:
-    """Tell whether ``kind`` has a way of its own to be copied, and knows better."""
-    return cast("object", getattr(kind, "__copy__", None)) is not getattr(base, "__copy__", None)
+def put_attribute(instance: object, name: str, attribute: object) -> None:
+    """Set an attribute past what its class does about it.
+
+    Raises:
+        TypeError: It is no attribute but a property, which may write anywhere.
+    """
+    if isinstance(getattr(type(instance), name, None), property):
+        raise TypeError(f"{name} is a property of {type(instance).__name__}")
+    object.__setattr__(instance, name, attribute)
 
 
-def _fill(new: object, value: object, base: type[object], parts: Parts) -> None:
-    """Put into ``new`` what takes the place of the parts of ``value``, past their class."""
-    if base is list:
-        _init_list(new, parts.row(_iter_list(value)))
-    elif base is deque:
-        _init_deque(new, parts.row(_iter_deque(value)), untyped(value, "maxlen"))
-    elif issubclass(base, dict):
-        if base is defaultdict:
-            object.__setattr__(new, "default_factory", untyped(value, "default_factory"))
-        is_ordered = base is OrderedDict
-        keys = [*(_iter_ordered if is_ordered else _iter_dict)(value)]
-        put = _put_ordered if is_ordered else _put
-        for key, child in zip(keys, parts.row([_get(value, key) for key in keys]), strict=True):
-            put(new, key, child)
-
-
-class _Copied(Protocol):
-    def __setitem__(self, key: object, child: object, /) -> None: ...
-    def copy(self) -> object: ...
-
-
-def _is_copied(value: object) -> TypeIs[_Copied]:
-    return hasattr(value, "copy") and hasattr(value, "__setitem__")
-
-
-def refilled(
+def made_anew(
     value: Mapping[object, object],
     keys: Sequence[object],
     held: Sequence[object],
     children: Sequence[object],
     holds: Holds,
 ) -> object:
-    """Return a copy of any other mapping, emptied and filled by methods of its own, or None.
-
-    Of some, whatever is written into a copy is in the original: that gets back what it had.
-    """
-    same: object = value
-    new = same.copy() if _is_copied(same) else None
-    if type(new) is not type(value) or new is value:
-        return None
-    original = attributes_of(value)
-    for name, attribute in attributes_of(new).items():
-        if attribute is original.get(name):
-            object.__setattr__(new, name, _NOTHING.attribute(attribute, stored=False))
-    filled = _filled(new, keys, children)
-    if holds(value, held):
-        return new if filled else None
-    _ = _filled(value, keys, held)
-    return None
-
-
-_NOTHING: Final = Parts((), ())
-
-
-def _filled(mapping: object, keys: Sequence[object], children: Sequence[object]) -> bool:
-    """Put ``children`` into ``mapping`` for what is there; tell whether it let that happen."""
-    same = cast("MutableMapping[object, object]", mapping)
-    with suppress(Exception):
-        for key in keys if hasattr(same, "__delitem__") else ():
-            del same[key]  # or what is there might be written into
-        for key, child in zip(keys, children, strict=True):
-            same[key] = child
-        return True
-    return False
-
-
-def made_anew(
-    value: Mapping[object, object],
-    keys: Sequence[object],
-    children: Sequence[object],
-    parts: Parts,
-    holds: Holds,
-) -> object:
-    """Return what the type of ``value`` makes of a dictionary, with its other attributes.
+    """Return another mapping like ``value``, which is no dictionary.
 
     Args:
-        value: What cannot be filled. Without anything new in it, it is itself: spaces are mappings.
+        value: The original. Without anything new in it, it is itself: spaces are mappings.
         keys: Its keys.
-        children: What is to take the place of what it holds.
-        parts: The same.
+        held: What it holds.
+        children: What takes their place, in the same order.
         holds: Tells whether such a mapping holds the objects given.
     """
-    if holds(value, children):
+    if all(map(is_, held, children)):
         return value
+    with suppress(Exception):
+        new = Exchange(value, held, children).of_original()
+        if holds(new, children) and _takes(new, keys, children) and holds(new, children):
+            return new
     make = cast("Callable[[object], object]", type(value))
     new = make(dict(zip(keys, children, strict=True)))
-    own = attributes_of(new)
-    for name, attribute in attributes_of(value).items():
-        object.__setattr__(new, name, parts.attribute(attribute, stored=False))
+    if not holds(new, children):
+        raise TypeError(f"{type(value).__name__} makes something else of what it is given")
+    own = cast("dict[str, object]", getattr(new, "__dict__", {}))
+    attributes, _ = Exchange(value, held, children).of_attributes(value)
+    for name, attribute in attributes.items():
+        before = {name: own[name]} if name in own else {}
+        own[name] = attribute
         if not holds(new, children):  # this one is where they are
-            object.__setattr__(new, name, own[name])
+            del own[name]
+            own.update(before)
     return new
+
+
+def _takes(new: object, keys: Sequence[object], children: Sequence[object]) -> bool:
+    """Tell whether the class of ``new`` takes what it holds: some hold one library's arrays."""
+    if hasattr(new, "__setitem__"):
+        for key, child in zip(keys, children, strict=True):
+            cast("MutableMapping[object, object]", new)[key] = child
+    return True

@@ -165,11 +165,23 @@ class Deep(Fixed):
         return Deep(self._values)
 
 
-class Stubborn(Fixed):
-    """A mapping of which nobody can make another."""
+class Stubborn(Mapping[str, Array]):
+    """A mapping of which nobody can make another: what it holds is held by something else."""
 
     def __init__(self) -> None:
-        super().__init__({"a": np.ones(2, np.float32)})
+        self.store = types.SimpleNamespace(held={"a": np.ones(2, np.float32)})
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        return self.store.held[key]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.store.held)
+
+    @override
+    def __len__(self) -> int:
+        return len(self.store.held)
 
 
 class Uncopied(Stubborn):

@@ -7,6 +7,7 @@ import types
 from abc import abstractmethod
 from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque
 from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import Self, cast
 
 import numpy as np
@@ -350,6 +351,121 @@ class TwoLists(SharingStore):
         self.names.remove(key)
 
 
+class Board(SharingStore):
+    """It is far down, and its keys are no longer there once they are deleted."""
+
+    def __init__(self, spaces: dict[str, dict[str, Array]]) -> None:
+        self.spaces = spaces
+
+    @override
+    def store(self) -> dict[str, Array]:
+        return self.spaces["robot"]
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        if not isinstance(value, np.ndarray):
+            raise TypeError("NumPy's only")
+        super().__setitem__(key, value)
+
+
+class Scaled(SharingStore):
+    """It shows other arrays than it has, and other ones each time."""
+
+    def __init__(self, held: Mapping[str, Array]) -> None:
+        self.held = dict(held)
+
+    @override
+    def store(self) -> dict[str, Array]:
+        return self.held
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        return self.held[key] * 2
+
+    @override
+    def copy(self) -> Self:
+        return type(self)(self.held)
+
+
+class Hooked(dict[str, Array]):
+    """Knows itself, methods of its own, and one list by two names."""
+
+    def __init__(self, **held: Array) -> None:
+        super().__init__(held)
+        self.order = [*held]
+        self.names = self.order
+        self.record = self.order.append
+        self.hook = self.called
+        self.root = self
+        self.pair = (self, 1)
+
+    def called(self, key: str) -> None:
+        self.record(key)
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        self.hook(key)
+        super().__setitem__(key, value)
+
+
+class Frozen(dict[str, Array]):
+    """Never changes, so that its copy is itself."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        raise TypeError("it never changes")
+
+
+OrderedCounter: Array = type("OrderedCounter", (Counter, OrderedDict), {})
+"""A recipe of Python's documentation, to which types have much to say."""
+
+
+class SortedData(UserDict[str, Array]):
+    """What it holds is in a dictionary of another class."""
+
+    def __init__(self, **held: Array) -> None:
+        super().__init__()
+        self.data = OrderedCounter(held)
+
+
+@dataclass
+class Fields(Mapping[str, Array]):
+    """A dataclass whose field is where the items are."""
+
+    store: dict[str, Array]
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        return self.store[key]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.store)
+
+    @override
+    def __len__(self) -> int:
+        return len(self.store)
+
+
+class Rows(SharingStore):
+    """It is a list, in which keys have their places."""
+
+    def __init__(self, held: Mapping[str, Array]) -> None:
+        self.places = {key: place for place, key in enumerate(held)}
+        self.held = [*held.values()]
+
+    @override
+    def store(self) -> dict[str, Array]:
+        return {key: self.held[place] for key, place in self.places.items()}
+
+    @override
+    def __setitem__(self, key: str, value: Array) -> None:
+        self.held[self.places[key]] = value
+
+
 class Mirrored(dict[str, Array]):
     """Has its items as attributes, too."""
 
@@ -496,6 +612,84 @@ class TestClassesOfUsers:
         assert pair.target.is_array(result["A"])
         assert pair.source.is_array(behind["A"])
 
+    @pytest.mark.parametrize("copies", [None, True])
+    def test_whose_storage_is_shared_far_down_lose_nothing(self, pair: Pair, copies: Array) -> None:
+        array = np.ones(2)
+        board = Board({"robot": {"a": array, "b": array}})
+        result: Array = pair.convert([board], copy=copies)[0]
+        assert type(result) is Board
+        assert list(board) == ["a", "b"]
+        assert board["a"] is array
+        assert pair.target.name == "numpy" or isinstance(result["a"], np.ndarray)
+
+    @pytest.mark.parametrize("copies", [None, True])
+    def test_that_show_other_arrays_each_time_keep_theirs(self, pair: Pair, copies: Array) -> None:
+        array = np.ones(2)
+        scaled = Scaled({"a": array})
+        for _ in range(3):
+            assert type(pair.convert([scaled], copy=copies)[0]) is Scaled
+        assert scaled.held["a"] is array
+        assert array.tolist() == [1, 1]
+
+    def test_that_know_themselves_know_their_like(self, pair: Pair) -> None:
+        value = Hooked(a=leaf(pair.source))
+        result: Array = pair.convert([value])[0]
+        assert result.root is result
+        assert result.pair[0] is result
+        assert result.names is result.order
+        result["b"] = 1
+        assert (result.order, value.order) == (["a", "b"], ["a"])
+        value["c"] = 1
+        assert (result.order, value.order) == (["a", "b"], ["a", "c"])
+
+    def test_of_every_other_kind_are_made_again(self, pair: Pair) -> None:
+        for value in (
+            Frozen(a=leaf(pair.source)),
+            SortedData(a=leaf(pair.source)),
+            Fields({"a": leaf(pair.source)}),
+        ):
+            result: Array = pair.convert([value])[0]
+            assert type(result) is type(value)
+            assert pair.target.is_array(result["a"])
+            assert pair.source.is_array(value["a"])
+        counts: Array = pair.convert([OrderedCounter("abca")])[0]
+        assert type(counts) is OrderedCounter
+        assert list(counts) == ["a", "b", "c"]
+        assert pair.target.values(counts["a"]) == 2
+
+    def test_take_no_number_for_an_item_that_equals_it(self, pair: Pair) -> None:
+        rows = Rows({"obs": leaf(pair.source), "step": 1})
+        result: Array = pair.convert([rows])[0]
+        assert result.places == {"obs": 0, "step": 1}
+        assert pair.target.is_array(result["obs"])
+        mirrored: Array = Mirrored(done=np.True_, step=1)
+        mirrored.verbose, mirrored.sizes = np.True_, {"done": 1}
+        made: Array = pair.convert([mirrored])[0]
+        assert made.verbose is np.True_
+        assert made.sizes == {"done": 1}
+        assert pair.target.is_array(made["step"])
+
+    def test_that_repeat_lists_of_words_take_no_time_without_end(self, pair: Pair) -> None:
+        tree: Array = ["word"]
+        for _ in range(60):
+            tree = [tree, tree]
+        for kind in (Fields, FarStore, UnchangingMapping):
+            result: Array = pair.convert([kind({"words": tree, "a": leaf(pair.source)})])[0]
+            assert type(result) is kind
+            assert result["words"][1][0][1][0][1] is not None
+
+    @pytest.mark.parametrize("depth", [100, 2000])
+    def test_that_hold_their_like_far_down_are_made_again(self, pair: Pair, depth: int) -> None:
+        kinds: list[Array] = [Fields, Mirrored, Indexed]
+        for kind in kinds:
+            tree: Array = leaf(pair.source)
+            for _ in range(depth):
+                tree = Mirrored(a=tree) if kind is Mirrored else kind({"a": tree})
+            result: Array = pair.convert(tree)
+            for _ in range(depth):
+                result = result["a"]
+            assert pair.target.is_array(result)
+
     def test_that_make_lists_of_their_own_are_made_again(self, pair: Pair) -> None:
         value = Relisting()
         value["a"], value["words"] = leaf(pair.source), ["b"]
@@ -529,6 +723,34 @@ class TestClassesOfUsers:
         assert pair.convert(ring).maxlen == 2
         assert pair.convert(lists)["missing"] == []
         assert list(pair.convert(ordered)) == ["b", "a"]
+
+
+@dataclass
+class Setter:
+    """A dataclass whose field is a property, which writes into its array."""
+
+    position: Array
+
+
+def _position(self: Array) -> Array:
+    return self.array.copy()
+
+
+def _set_position(self: Array, value: Array) -> None:
+    if not hasattr(self, "array"):
+        self.array = np.zeros(2)
+    self.array[...] = np.asarray(value)
+
+
+Setter.position = property(_position, _set_position)
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.source.name == "numpy"], ids=repr)
+def test_a_field_that_is_a_property_is_not_set(pair: Pair) -> None:
+    value: Array = Setter(np.array([0.1, 1e300]))
+    result: Array = pair.convert([value])[0]
+    assert type(result) is Setter
+    assert value.array.tolist() == [0.1, 1e300]
 
 
 @pytest.mark.parametrize("kind", [InPlace, InPlaceUser, InPlaceList])
