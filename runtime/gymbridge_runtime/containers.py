@@ -84,6 +84,11 @@ AnyContainer: TypeAlias = _Container[Any]  # pyright: ignore[reportExplicitAny] 
 """A kind of container, whichever it is."""
 
 
+def _attributes(value: object) -> dict[str, object] | None:
+    """Return the attributes of ``value``; None: it has none, or in slots only."""
+    return cast("dict[str, object] | None", getattr(value, "__dict__", None))
+
+
 class _Mapping(_Container[Mapping[object, object]]):
     """Dictionaries of every kind, and what else is a mapping (TensorDict, proxies, …)."""
 
@@ -96,8 +101,14 @@ class _Mapping(_Container[Mapping[object, object]]):
     def build(
         self, value: Mapping[object, object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
-        if type(value) is dict:
+        kind = type(value)
+        if kind is dict:
             return dict(zip(keys, children, strict=True))
+        if kind in _TAKES_ANYTHING and not _attributes(value):
+            same = cast("dict[object, object]", copy.copy(value))
+            for key, child in zip(keys, children, strict=True):
+                same[key] = child
+            return same
         held = [child for _, child in self.items(value)]
         if isinstance(value, (dict, UserDict)):
             return Exchange(value, held, children, keys).of_original()
@@ -171,7 +182,8 @@ class _Tuple(_Container[tuple[object, ...]]):
         if not _is_filled(kind):
             return cast("Callable[..., object]", kind)(children, *_besides(value))
         new = _new_tuple(kind, children)
-        Exchange(value, [*_iter_tuple(value)], children).give(new, value)
+        if _attributes(value):
+            Exchange(value, [*_iter_tuple(value)], children).give(new, value)
         return new
 
     @override
@@ -222,6 +234,8 @@ class _Deque(_Container[deque[object]]):
     def build(
         self, value: deque[object], keys: Sequence[object], children: Sequence[object]
     ) -> object:
+        if type(value) is deque:
+            return deque(children, value.maxlen)
         held = [child for _, child in self.items(value)]
         return Exchange(value, held, children).of_original()
 
@@ -244,8 +258,10 @@ class _Dataclass(_Container["DataclassInstance"]):
         new = copy.copy(value)
         if new is value:
             raise TypeError(f"{type(value).__name__} copies to itself")
-        held = [child for _, child in self.items(cast("DataclassInstance", value))]
-        Exchange(value, held, children).give(new, new)
+        attributes = _attributes(value)
+        if attributes is None or not {*keys}.issuperset(attributes):  # in slots, or beside fields
+            held = [child for _, child in self.items(cast("DataclassInstance", value))]
+            Exchange(value, held, children).give(new, new)
         for name, child in zip(keys, children, strict=True):
             put_attribute(new, str(name), child)
         return new
