@@ -210,8 +210,10 @@ def _copied_by_itself(value: object, base: type[object]) -> object | None:
     own = cast("object", getattr(kind, "__copy__", None))
     if base is object or own is getattr(base, "__copy__", None):
         return None
-    new = copy.copy(value)
-    return None if new is value or type(new) is not kind else new
+    with suppress(Exception):
+        new = copy.copy(value)
+        return None if new is value or type(new) is not kind else new
+    return None
 
 
 def put_attribute(instance: object, name: str, attribute: object) -> None:
