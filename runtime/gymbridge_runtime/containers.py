@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias, ca
 from weakref import WeakValueDictionary
 
 import numpy as np
-from gymbridge_runtime.copied import Exchange, made_anew, put_attribute
 from gymbridge_runtime.describe import shown, step_to
 from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.exchange import Exchange, made_anew, put_attribute
 from gymbridge_runtime.narrowing import is_tuple, untyped
 from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar, override

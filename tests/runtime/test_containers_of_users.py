@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import copy
+import gc
+import shelve
 import types
 from abc import abstractmethod
 from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 import pytest
 from typing_extensions import override
 
-from tests.runtime.test_containers import Path, Stamped, State, depth_of, leaf, nested
+from tests.runtime.test_containers import Path as Steps
+from tests.runtime.test_containers import Stamped, State, depth_of, leaf, nested
 from tests.support import PAIRS, Array, Pair
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class OwnStore(dict[str, Array]):
@@ -595,7 +601,7 @@ class TestClassesOfUsers:
         assert made.more is made["more"]
         assert pair.target.is_array(made.more[0])
         assert (made.words, made.version) == (("b",), 3)
-        path: Array = Path([leaf(pair.source)])
+        path: Array = Steps([leaf(pair.source)])
         path.first = path[0]
         row: Array = pair.convert([path])[0]
         assert row.first is row[0]
@@ -723,6 +729,21 @@ class TestClassesOfUsers:
         assert pair.convert(ring).maxlen == 2
         assert pair.convert(lists)["missing"] == []
         assert list(pair.convert(ordered)) == ["b", "a"]
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.source.name == "numpy"], ids=repr)
+def test_what_is_closed_when_it_is_gone_stays_open(pair: Pair, tmp_path: Path) -> None:
+    """Another object with the same file in it would close it for both."""
+    np.savez(tmp_path / "arrays.npz", a=np.ones(3))
+    with np.load(tmp_path / "arrays.npz") as arrays, shelve.open(tmp_path / "shelf") as shelf:
+        shelf["a"] = np.ones(2)
+        result: Array = pair.convert([arrays, shelf])
+        assert result[0] is arrays
+        assert result[1] is shelf
+        del result
+        gc.collect()
+        assert arrays["a"].tolist() == [1, 1, 1]
+        assert shelf["a"].tolist() == [1, 1]
 
 
 @dataclass

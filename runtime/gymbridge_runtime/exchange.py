@@ -171,6 +171,8 @@ class Exchange:
 
     def _like(self, value: object) -> object:
         kind = type(value)
+        if hasattr(kind, "__del__"):
+            raise TypeError(f"{kind.__name__} ends with itself what another would have as well")
         base = next((base for base in _BASES if issubclass(kind, base)), object)
         new = source = _copied_by_itself(value, base)
         if new is None:
