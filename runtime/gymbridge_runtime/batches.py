@@ -66,9 +66,11 @@ def _part(space: AnySpace, way_of: MakeWay, path: str) -> Convert:
 
     def convert(value: object) -> object:
         container = container_of(type(value))
-        items = [] if container is None else items_of(container, value)
+        if container is None:
+            return undeclared(value)
+        items = items_of(container, value)
         keys = [key for key, _ in items]
-        if container is None or {*keys} != parts.keys():
+        if {*keys} != parts.keys():
             return undeclared(value)
         return rebuilt(container, value, keys, [parts[key](child) for key, child in items])
 

@@ -454,7 +454,7 @@ def _are(
 
 def _shows(one: object, other: object, seen: set[tuple[int, int]]) -> bool:
     container = container_of(type(one)) if type(one) is type(other) else None
-    if container not in {MAPPING, LIST, TUPLE}:
+    if container is None or container not in {MAPPING, LIST, TUPLE}:
         return False
     if (id(one), id(other)) in seen:
         return True
