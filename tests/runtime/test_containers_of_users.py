@@ -648,6 +648,17 @@ class TestClassesOfUsers:
         value["c"] = 1
         assert (result.order, value.order) == (["a", "b"], ["a", "c"])
 
+    def test_that_keep_lists_and_methods_of_others_have_them_too(self, pair: Pair) -> None:
+        value: Array = Mirrored(a=leaf(pair.source))
+        value.path = Steps([value["a"]])
+        value.other = Steps([1])
+        value.shout = "word".upper
+        result: Array = pair.convert([value])[0]
+        assert type(result.path) is Steps
+        assert result.path[0] is result["a"]
+        assert result.other is value.other
+        assert result.shout() == "WORD"
+
     def test_of_every_other_kind_are_made_again(self, pair: Pair) -> None:
         for value in (
             Frozen(a=leaf(pair.source)),

@@ -432,7 +432,8 @@ class Odd(EchoVector):
 bare = Odd(spaces.Discrete(2))
 bare.single_observation_space = spaces.Dict(words=spaces.Sequence(spaces.Discrete(3)))
 env = NumpyToJax(bare, batches)
-for obs in ({"other": np.ones(3)}, [np.ones(3)], {"words": (np.ones(3),), "more": np.ones(3)}):
+more = {"words": (np.ones(3),), "more": np.ones(3)}
+for obs in ({"other": np.ones(3)}, [np.ones(3)], more, np.ones(3)):
     found, _ = env.reset(options={"obs": obs})
     leaves = jax.tree.leaves(found)
     assert jax.tree.structure(found) == jax.tree.structure(obs)

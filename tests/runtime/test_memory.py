@@ -230,6 +230,14 @@ class TestShapesThatComeAgain:
                 for value, array in zip(values, result, strict=True):
                     assert identical(np.array(array), value)
 
+    def test_in_large_numbers_with_x64(self) -> None:
+        with jax.enable_x64(True):
+            values = [np.full(1 + i % 2, i / 3) for i in range(100)]
+            for _ in range(20):
+                result = Pair("numpy", "jax").convert(values)
+                for value, array in zip(values, result, strict=True):
+                    assert identical(np.array(array), value)
+
     @pytest.mark.parametrize("large", [1, 3])
     def test_beside_large_ones(self, large: int) -> None:
         """What is small is compiled as if it were alone, and all of it is where it was."""
