@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from gymbridge_runtime.describe import shown, step_to
 from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.exchange import Exchange, made_anew, put_attribute
+from gymbridge_runtime.exchange import Exchange, holds_any, made_anew, put_attribute
 from gymbridge_runtime.narrowing import is_tuple, untyped
 from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar, override
@@ -295,7 +295,7 @@ class _DataclassToo(_Container["DataclassInstance"]):
         return items + [
             (name, held)
             for name, held in fields
-            if id(held) not in known and not _holds_any(held, known)
+            if id(held) not in known and not holds_any(held, known)
         ]
 
     @override
@@ -314,14 +314,6 @@ class _DataclassToo(_Container["DataclassInstance"]):
     @override
     def step(self, key: object) -> str:
         return f".{key.name}" if type(key) is _Field else self._container.step(key)
-
-
-def _holds_any(field: object, known: set[int]) -> bool:
-    """Tell whether a field is where the items are."""
-    if not isinstance(field, (dict, list)):
-        return False
-    shown = cast("Iterable[object]", field.values() if isinstance(field, dict) else field)
-    return any(id(one) in known for one in shown)
 
 
 class _ObjectArray(_Container[HostArray]):

@@ -19,9 +19,9 @@ import numpy as np
 from gymbridge_runtime.narrowing import untyped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence, Set
 
-__all__ = ["Exchange", "Holds", "made_anew", "put_attribute"]
+__all__ = ["Exchange", "Holds", "holds_any", "made_anew", "put_attribute"]
 
 Holds: TypeAlias = "Callable[[object, Sequence[object]], bool]"
 """Tells whether a container holds the objects given."""
@@ -129,7 +129,7 @@ class Exchange:
             return thing if all(map(is_, row, new)) else new
         if kind in {set, bytearray}:
             return self._keep(thing, copy.copy(thing))
-        if kind in _BASES or self._holds_parts(thing):
+        if kind in _BASES or holds_any(thing, self._parts):
             return self._like(thing)
         if isinstance(thing, (MethodType, BuiltinMethodType)):
             return self._method(thing)
@@ -138,16 +138,6 @@ class Exchange:
     def _keep(self, thing: object, new: object) -> object:
         self._done[id(thing)] = thing, new
         return new
-
-    def _holds_parts(self, thing: object) -> bool:
-        kind = type(thing)
-        if issubclass(kind, dict):
-            shown = [_get(thing, key) for key in _iter_dict(thing)]
-        elif issubclass(kind, list):
-            shown = [*_iter_list(thing)]
-        else:
-            return False
-        return any(id(one) in self._parts for one in shown)
 
     def _method(self, method: MethodType | BuiltinMethodType) -> object:
         """Return the same method of what takes the place of its owner, if something does."""
@@ -197,9 +187,18 @@ class Exchange:
             keys = [*(_iter_ordered if is_ordered else _iter_dict)(value)]
             put = _put_ordered if is_ordered else _put
             row = [_get(value, key) for key in keys]
+            shown = self._by_key if is_original else {}
             for key, one, other in zip(keys, row, self._row(row), strict=True):
-                held, child = self._by_key.get(key, (None, None)) if is_original else (None, None)
-                put(new, key, child if held is one and is_original else other)
+                held, child = shown.get(key, (one, other))
+                put(new, key, child if held is one else other)
+
+
+def holds_any(thing: object, known: Set[int]) -> bool:
+    """Tell whether a dictionary or list holds an object of which the id is ``known``."""
+    kind = type(thing)
+    if issubclass(kind, dict):
+        return any(id(_get(thing, key)) in known for key in _iter_dict(thing))
+    return issubclass(kind, list) and any(id(one) in known for one in _iter_list(thing))
 
 
 def _is_followed(kind: type[object]) -> bool:
