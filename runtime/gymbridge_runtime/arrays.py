@@ -84,11 +84,12 @@ class ArrayImport:
             ) from error
 
     def _own(self, array: object) -> object:
-        target = self.target
-        if self.float_dtype is not None:
-            dtype = target.dtype_of(array)
-            if dtype is not None and self._is_cast(dtype):
-                return self._cast(array, dtype)
+        target, wanted = self.target, self.float_dtype
+        held = None if wanted is None else target.dtype_of(array)
+        if (wanted is not None and held is not None) and (
+            is_floating(held) and held not in {wanted, target.stored_as(wanted)}
+        ):
+            return self._cast(array, held)
         if self.ownership is Ownership.ALWAYS_COPY or (
             self.ownership is Ownership.SNAPSHOT and target.mutable
         ):
@@ -100,10 +101,6 @@ class ArrayImport:
                 "move it there first, or allow copies",
             )
         return moved
-
-    def _is_cast(self, dtype: AnyDType) -> bool:
-        wanted = self.float_dtype or dtype
-        return is_floating(dtype) and dtype not in {wanted, self.target.stored_as(wanted)}
 
     def _cast(self, array: object, held: AnyDType) -> object:
         """Return an array of the target library as `float_dtype`, where it is or has to go."""
