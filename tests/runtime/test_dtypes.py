@@ -234,8 +234,13 @@ BOUNDED: list[tuple[gym.Space[Array], bool]] = [
 ]
 
 
+def named(value: object) -> str:
+    """Name a test; what has no text of its own would be called otherwise in every process."""
+    return f"Space({value.shape})" if type(value) is gym.Space else str(value)
+
+
 class TestBoundsOfSpaces:
-    @pytest.mark.parametrize(("space", "proof"), BOUNDED, ids=str)
+    @pytest.mark.parametrize(("space", "proof"), BOUNDED, ids=named)
     def test_prove_that_integers_fit_whatever_the_settings_are_now(
         self, space: gym.Space[Array], proof: bool
     ) -> None:
