@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
-from gymbridge_generator.layout import fold, imports_from, paragraph
+from gymbridge_generator.layout import argument, fold, imports_from, paragraph
 from gymbridge_generator.ordinary import at_once
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
@@ -37,6 +37,10 @@ class ConverterPlan:
     imports: str
     overloads: tuple[Overload, ...]
     memory: str
+    device: str
+    """What the docstring says of that argument."""
+    only_here: str
+    """The condition that no device is named, after others."""
     shares_at_once: bool
     """Whether it shares ordinary arrays by one call."""
 
@@ -58,6 +62,10 @@ class ConverterPlan:
             imports=imports_from(blocks),
             overloads=tuple(_overloads(ours, theirs)),
             memory=paragraph(sharing.values(source, target)),
+            device=argument(
+                "device", f"Where the result goes; {sharing.place(source, target)}.", indent=8
+            ),
+            only_here=" and device is None" if theirs.device else "",
             shares_at_once=at_once(source, target),
         )
 

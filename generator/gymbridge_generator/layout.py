@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WIDTH",
+    "argument",
     "assignment",
     "exported",
     "fold",
@@ -55,6 +56,15 @@ def fold(
 def paragraph(text: str, *, indent: int = 4) -> str:
     """Return ``text`` in lines of a docstring; the first has no indent of its own."""
     lines = textwrap.wrap(text, WIDTH - indent, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * indent).join(lines)
+
+
+def argument(name: str, text: str, *, indent: int) -> str:
+    """Return what a docstring says of an argument; the first line has no indent of its own."""
+    pad = " " * 4
+    lines = textwrap.wrap(
+        f"{name}: {text}", WIDTH - indent, subsequent_indent=pad, break_on_hyphens=False
+    )
     return ("\n" + " " * indent).join(lines)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = ["Sharing", "actions", "observations", "sharing", "values"]
+__all__ = ["Sharing", "actions", "observations", "place", "sharing", "values"]
 
 Sharing: TypeAlias = Literal["shared", "read-only view", "copied"]
 
@@ -78,6 +78,16 @@ def actions(source: Backend) -> str:
     """Return what a wrapper does with the memory of actions."""
     changes = ", so that it may write into them" if source.mutable else ""
     return f"Actions reach the environment as copies{changes}."
+
+
+def place(source: Backend, target: Backend) -> str:
+    """Return where arrays of ``target`` are made of those of ``source`` if no device is named."""
+    there = f"where {target.title} puts NumPy's arrays"
+    if source.device and target.device:
+        return (
+            f"by default where the original is, on a GPU that both libraries reach, or else {there}"
+        )
+    return f"by default {there}"
 
 
 def values(source: Backend, target: Backend) -> str:

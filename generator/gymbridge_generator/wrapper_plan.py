@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
 from gymbridge_generator.forms import FormFacts, filled
-from gymbridge_generator.layout import WIDTH, exported, fold, import_from, imports_from, paragraph
+from gymbridge_generator.layout import (
+    WIDTH,
+    argument,
+    exported,
+    fold,
+    import_from,
+    imports_from,
+    paragraph,
+)
 from gymbridge_generator.ordinary import is_host, shares_observations
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
@@ -49,12 +57,15 @@ class WrapperPlan:
     values: str
     """The first paragraph: what goes in and comes out."""
     memory: str
+    device: str
+    env_device: str
+    """What the docstring says of these arguments."""
     shares_observations: bool
     """Whether a step shares an ordinary observation at once."""
     takes_host_actions: bool
     """Whether actions are NumPy's arrays, at which a step need not be shown them."""
-    gives_host_actions: bool
-    """Whether the environment wants NumPy's arrays, of which a step makes none."""
+    given_action: str
+    """What a step makes an action of: where NumPy's are wanted, making one is a copy already."""
     subscription: str
     leaves: tuple[str, ...]
     """The type variables for leaves of observations."""
@@ -93,9 +104,17 @@ class WrapperPlan:
                 sharing.observations(source, target, reused=form.reuses_buffers)
                 + f" {sharing.actions(source)}"
             ),
+            device=argument(
+                "device",
+                f"Where the agent's arrays go; {sharing.place(source, target)}.",
+                indent=12,
+            ),
+            env_device=argument(
+                "env_device", f"Where actions go; {sharing.place(target, source)}.", indent=12
+            ),
             shares_observations=shares_observations(source, target),
             takes_host_actions=is_host(target),
-            gives_host_actions=is_host(source),
+            given_action="seen" if is_host(source) else "seen.copy()",
             subscription=paragraph(
                 "An environment whose observations are no single arrays is typed by subscription: "
                 + f"``{name}[{filled(form.subscript, theirs)}](env)``; `infer` finds the "

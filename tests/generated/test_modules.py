@@ -121,7 +121,7 @@ def test_converters_of_both_directions_are_in_the_module_of_a_pair(
     assert set(module.__all__) == {wrapper("gymbridge", source, target).__name__, there, back}
     parameters = inspect.signature(getattr(module, there)).parameters
     device = ["device"] if target in HAVE_DEVICES else []
-    assert list(parameters) == ["value", "into", *device, "copy"]
+    assert list(parameters) == ["value", *device, "into", "copy"]
     assert getattr(module, there) is getattr(
         import_module(f"gymbridge.{target}_to_{source}"), there
     )
@@ -141,6 +141,16 @@ def test_converters_convert() -> None:
     assert copied.data_ptr() != array.ctypes.data
     there = numpy_to_torch({"a": array}, device="cpu", copy=True)
     np.testing.assert_array_equal(torch_to_numpy(there)["a"], array)
+
+
+def test_the_device_of_a_converter_may_be_given_by_position() -> None:
+    import numpy as np
+
+    from gymbridge import ConversionError
+    from gymbridge.numpy_to_torch import numpy_to_torch
+
+    with pytest.raises(ConversionError, match="'meta'"):
+        numpy_to_torch(np.arange(3.0), "meta")
 
 
 @pytest.mark.parametrize(("source", "target"), NEED_NO_GPU)

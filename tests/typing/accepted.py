@@ -168,7 +168,7 @@ def converters(
     k: jax.Array,
 ) -> None:
     assert_type(numpy_to_torch(a), Tensor)
-    assert_type(numpy_to_torch(b), Tensor)
+    assert_type(numpy_to_torch(b, "cpu"), Tensor)
     assert_type(numpy_to_torch(value=a, device="cpu", copy=True), Tensor)
     assert_type(numpy_to_torch(np.float32(1)), Tensor)
     assert_type(numpy_to_torch(1.5), Tensor)
@@ -178,7 +178,7 @@ def converters(
     assert_type(numpy_to_torch(e), dict[str, Tensor | dict[str, Tensor]])
     assert_type(numpy_to_torch(f), tuple[Tensor, Tensor])
     assert_type(numpy_to_torch(g), list[Tensor])
-    assert_type(numpy_to_torch(i, TorchObs), TorchObs)
+    assert_type(numpy_to_torch(i, into=TorchObs), TorchObs)
     assert_type(numpy_to_torch(i, into=TorchObs)["index"], Tensor)
     assert_type(numpy_to_torch(j), dict[str, Tensor])
     found = numpy_to_torch(h)["x"]
