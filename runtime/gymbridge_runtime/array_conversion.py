@@ -1,4 +1,4 @@
-"""Environments of any array API library used from any other, as Gymnasium's module of the name."""
+"""`ArrayConversion`, and what else Gymnasium's module of the name has: any library to any other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing_extensions import TypeVar, override
 if TYPE_CHECKING:
     import gymnasium as gym
     from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.traffic import Settings
+    from gymbridge_runtime.settings import Settings
     from gymbridge_runtime.types import Info
 
 __all__ = [
@@ -147,8 +147,8 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
         return (
             obs,
             reward if type(reward) is float else traffic.reward(reward),
-            terminated if type(terminated) is bool else traffic.over(terminated),
-            truncated if type(truncated) is bool else traffic.cut(truncated),
+            terminated if terminated is False or terminated is True else traffic.over(terminated),
+            truncated if truncated is False or truncated is True else traffic.cut(truncated),
             new_info,
         )
 

@@ -1,4 +1,4 @@
-"""The same for vector environments."""
+"""`ArrayConversion` for vectors: environments of any array API library used from any other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing_extensions import TypeVar, override
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gymbridge_runtime.traffic import Settings
+    from gymbridge_runtime.settings import Settings
     from gymbridge_runtime.types import Info
     from gymnasium.vector import VectorEnv
 
@@ -111,8 +111,9 @@ class ArrayConversion(VectorBridge[ObsT, ActT, EnvObsT, EnvActT, ArrayT]):
     ) -> tuple[ObsT, Info]:
         """Start an episode in every environment.
 
-        Array leaves of ``options`` are converted towards the environments; ``seed``, or a seed for
-        each, is passed on.
+        Array leaves of ``options`` are converted towards the environments. ``seed`` is passed on:
+        Gymnasium's vector environments take one for each environment as well, though the class
+        that they share does not say so.
         """
         traffic = self._traffic
         obs, infos = self.env.reset(seed=cast("int | None", seed), options=traffic.options(options))

@@ -73,9 +73,7 @@ class Converter:
         self._options: _Options = _Options(
             copy, float_dtype, promised_new, bounded, arrays_only, root
         )
-        self._root: str = root
         self._batches: bool = target.batches
-        self._arrays_only: bool = arrays_only
         of_leaves = partial(
             ArrayImport,
             target,
@@ -100,7 +98,7 @@ class Converter:
         """Return this conversion as the function that is called the fastest."""
         if self._batches:
             return self._in_batches
-        rules, root = self._rules, self._root
+        rules, root = self._rules, self._options.root
 
         def convert(value: object) -> object:
             try:
@@ -144,14 +142,14 @@ class Converter:
 
         Others are looked at twice: observations of one environment are all alike.
         """
-        self._rules.put_before(dict, Shortcuts(self.imports, source).before_dict)
+        self._rules.shorten_dicts(Shortcuts(self.imports, source).before_dict)
 
     def collect(self, value: object, bag: Bag | None) -> object:
         """Convert ``value``, with slots in the place of the arrays that go into ``bag``."""
         try:
             return self._rules[type(value)](value, 0, bag)
         except ConversionError as error:
-            error.below(self._root)
+            error.below(self._options.root)
             raise
 
     def import_all(self, bag: Bag) -> list[object]:
@@ -181,7 +179,7 @@ class Converter:
         return _explained(self._foreign) if is_foreign_array(kind) else as_it_is
 
     def _number_rule(self, kind: type[object], long_way: Rule) -> Rule:
-        if self._arrays_only:
+        if self._options.arrays_only:
             return as_it_is
         if kind in {int, float} or is_host_scalar(kind):
             return before_numbers(self.imports, kind, long_way)

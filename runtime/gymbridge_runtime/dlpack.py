@@ -8,7 +8,7 @@ for. `Exporter` stands between: it asks a producer only what it understands.
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Protocol, SupportsInt, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, SupportsInt, runtime_checkable
 
 import numpy as np
 from gymbridge_runtime.backend import HostView
@@ -17,9 +17,24 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnyArray
     from typing_extensions import CapsuleType
 
-__all__ = ["Exporter", "LegacyExporter", "Producer", "device_of", "host_view", "is_host_memory"]
+__all__ = [
+    "CUDA",
+    "GPUS",
+    "ROCM",
+    "Exporter",
+    "LegacyExporter",
+    "Producer",
+    "device_of",
+    "host_view",
+    "is_host_memory",
+]
 
-_HOST_TYPES = frozenset({1, 3, 11, 13})
+CUDA: Final = 2
+ROCM: Final = 10
+GPUS: Final = frozenset({CUDA, ROCM})
+"""What the protocol calls GPUs: a library is built for the ones or the others."""
+
+_HOST_TYPES: Final = frozenset({1, 3, 11, 13})
 """CPU, CUDA pinned, ROCm pinned and CUDA managed memory: the host reads all of them."""
 
 

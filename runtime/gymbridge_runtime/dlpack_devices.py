@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-__all__ = ["DlpackDevices"]
+__all__ = ["DlpackDevices", "short_name"]
 
 _WRAPPED = re.compile(r"[\w.]+\(['\"]?(?P<text>[^'\"]*)['\"]?\)")
 """Text within a type's name: ``Device(opencl:cpu:0)``, ``array_api_strict.Device('device1')``."""
@@ -56,8 +56,7 @@ class DlpackDevices(NamedTuple):
 
     def text(self, device: object) -> str:
         """Return the name of ``device`` that `found` understands."""
-        wrapped = _WRAPPED.fullmatch(str(device))
-        return str(device) if wrapped is None else wrapped["text"]
+        return short_name(device)
 
     def moved(self, array: object, device: object) -> object:
         """Return ``array`` on ``device``: itself where it is there already."""
@@ -105,6 +104,12 @@ class DlpackDevices(NamedTuple):
             return question(device)
         except Exception as error:
             raise ValueError(f"{self.title} has no device {device!r}: {error}") from error
+
+
+def short_name(device: object) -> str:
+    """Return the text of ``device``, without the type's name where that is around it."""
+    wrapped = _WRAPPED.fullmatch(str(device))
+    return str(device) if wrapped is None else wrapped["text"]
 
 
 def _plain(text: str) -> str:

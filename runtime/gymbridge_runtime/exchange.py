@@ -248,8 +248,10 @@ def made_anew(
         return value
     with suppress(Exception):
         new = Exchange(value, held, children).of_original()
-        if holds(new, children) and _takes(new, keys, children) and holds(new, children):
-            return new
+        if holds(new, children):
+            _put_again(new, keys, children)
+            if holds(new, children):
+                return new
     make = cast("Callable[[object], object]", type(value))
     new = make(dict(zip(keys, children, strict=True)))
     if not holds(new, children):
@@ -265,9 +267,8 @@ def made_anew(
     return new
 
 
-def _takes(new: object, keys: Sequence[object], children: Sequence[object]) -> bool:
-    """Tell whether the class of ``new`` takes what it holds: some hold one library's arrays."""
+def _put_again(new: object, keys: Sequence[object], children: Sequence[object]) -> None:
+    """Let the class of ``new`` refuse what it holds: some hold the arrays of one library only."""
     if hasattr(new, "__setitem__"):
         for key, child in zip(keys, children, strict=True):
             cast("MutableMapping[object, object]", new)[key] = child
-    return True

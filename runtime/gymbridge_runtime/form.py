@@ -1,4 +1,4 @@
-"""An environment given to a wrapper of another form is refused, with the wrapper to take."""
+"""The refusal of environments of another form than a wrapper takes, with the wrapper to take."""
 
 from __future__ import annotations
 

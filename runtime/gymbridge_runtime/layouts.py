@@ -9,7 +9,7 @@ from gymbridge_runtime.memory import is_aligned
 if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Layouts", "odd_layout"]
+__all__ = ["Layouts", "has_whole_strides", "odd_layout"]
 
 
 class Layouts(NamedTuple):
@@ -35,10 +35,14 @@ class Layouts(NamedTuple):
         return is_aligned(view, self.alignment)
 
 
+def has_whole_strides(view: HostArray) -> bool:
+    """Tell whether the strides are whole numbers of elements, none of them negative."""
+    return all(stride >= 0 and stride % view.itemsize == 0 for stride in view.strides)
+
+
 def odd_layout(view: HostArray) -> str:
     """Return what an importer that does not take ``view`` minds: its alignment, or its strides."""
-    whole = all(stride >= 0 and stride % view.itemsize == 0 for stride in view.strides)
-    if whole and (view.flags.c_contiguous or not view.flags.aligned):
+    if has_whole_strides(view) and (view.flags.c_contiguous or not view.flags.aligned):
         return "memory that is not aligned"
     return f"memory with the strides {view.strides}"
 

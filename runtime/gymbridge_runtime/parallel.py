@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, cast
 
+from gymbridge_runtime.bridged import Bridged
 from gymbridge_runtime.form import require_form
 from gymbridge_runtime.parallel_env import AgentT, ParallelEnv, ParallelWrapper
 from gymbridge_runtime.parallel_traffic import ParallelTraffic
-from gymbridge_runtime.pickled import Pickled
-from gymbridge_runtime.traffic import Settings
+from gymbridge_runtime.settings import Settings
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from gymnasium.vector.vector_env import ArrayType
 from typing_extensions import override
@@ -21,7 +21,7 @@ __all__ = ["ParallelBridge"]
 
 class ParallelBridge(
     ParallelWrapper[AgentT, WrapperObsType, WrapperActType],
-    Pickled,
+    Bridged[ParallelTraffic[AgentT, WrapperObsType, WrapperActType, ActType, ArrayType]],
     Generic[AgentT, WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""
@@ -48,18 +48,7 @@ class ParallelBridge(
         )
         super().__init__(env)
         self.env: ParallelEnv[AgentT, ObsType, ActType] = env
-        self._traffic: ParallelTraffic[
-            AgentT, WrapperObsType, WrapperActType, ActType, ArrayType
-        ] = ParallelTraffic(env, settings)
-
-    def _given(self, settings: Settings) -> dict[str, object]:
-        """Return the arguments with which another is made like this one."""
-        return settings.given()
-
-    @property
-    def device(self) -> object:
-        """Where the agents' arrays go, as their library says it; None is its default."""
-        return self._traffic.device
+        self._traffic = ParallelTraffic(env, settings)
 
     def sample_action(self) -> dict[AgentT, WrapperActType]:
         """Return random actions, one for each agent that lives, as the agents' own arrays."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.actions import ActionRules
     from gymbridge_runtime.backend import Convert
-    from gymbridge_runtime.traffic import Settings
+    from gymbridge_runtime.settings import Settings
     from gymbridge_runtime.types import AnySpace
 
 __all__ = ["ParallelTraffic"]

@@ -5,8 +5,8 @@ for everything that PyTorch refuses takes four tenths of the time of its call, a
 8 µs: tensors on a GPU, or with gradients. Those seldom turn up, or always do. So arrays that look
 ordinary are taken for it until one is refused; from then on the library is asked first.
 
-This is the one place where the core hears a refusal. Whoever asks for an answer is told by None;
-everything else goes the other way, which can do it, or says why nobody can.
+This is the one place where a refusal of a library's sends an array another way. Whoever asks for an
+answer is told by None; everything else goes the other way, which can do it, or says why nobody can.
 """
 
 from __future__ import annotations

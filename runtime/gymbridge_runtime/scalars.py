@@ -81,5 +81,6 @@ class Scalars(Kinds["Convert"]):
 
 def _one_number(view: HostArray | None) -> object:
     """Return the number in ``view``, or None where it has more or fewer, or a complex one."""
-    is_one = view is not None and view.size == 1 and view.dtype.kind != "c"
-    return view.item() if view is not None and is_one else None
+    if view is None or view.size != 1 or view.dtype.kind == "c":
+        return None
+    return view.item()

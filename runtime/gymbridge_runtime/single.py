@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, cast
 
 import gymnasium as gym
+from gymbridge_runtime.bridged import Bridged
 from gymbridge_runtime.form import require_form
-from gymbridge_runtime.pickled import Pickled
 from gymbridge_runtime.recorded import Recorded
-from gymbridge_runtime.traffic import Settings, SingleTraffic
+from gymbridge_runtime.settings import Settings
+from gymbridge_runtime.traffic import SingleTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ __all__ = ["SingleBridge"]
 class SingleBridge(
     gym.Wrapper[WrapperObsType, WrapperActType, ObsType, ActType],
     Recorded,
-    Pickled,
+    Bridged[SingleTraffic[WrapperObsType, WrapperActType, WrapperActType]],
     Generic[WrapperObsType, WrapperActType, ObsType, ActType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""
@@ -53,18 +54,7 @@ class SingleBridge(
         metadata = settings.metadata(env.metadata)
         if metadata is not env.metadata:
             self.metadata: Info = metadata
-        self._traffic: SingleTraffic[WrapperObsType, WrapperActType, WrapperActType] = (
-            SingleTraffic(env, settings)
-        )
-
-    def _given(self, settings: Settings) -> dict[str, object]:
-        """Return the arguments of the constructor, as they are recorded."""
-        return settings.given()
-
-    @property
-    def device(self) -> object:
-        """Where the agent's arrays go, as the agent's library says it; None is its default."""
-        return self._traffic.device
+        self._traffic = SingleTraffic(env, settings)
 
     def sample_action(self) -> WrapperActType:
         """Return a random action as the agent's own arrays."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeAlias, cast
-from weakref import WeakMethod, ref
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, cast
 
 from gymbridge_runtime.actions import ActionRules
 from gymbridge_runtime.arrivals import in_turn, report_together, together
@@ -13,9 +12,8 @@ from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.batches import part_by_part
 from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.dtypes import is_floating
+from gymbridge_runtime.first_call import FirstCall
 from gymbridge_runtime.narrowing import is_space
-from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.scalars import Scalars
 from gymbridge_runtime.shortcuts import Shortcuts
 from gymbridge_runtime.types import Info
@@ -25,75 +23,18 @@ from typing_extensions import TypeVar, override
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gymbridge_runtime.backend import AnyBackend, Convert, ConvertFour
+    from gymbridge_runtime.backend import Convert, ConvertFour
     from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.settings import Settings
     from gymbridge_runtime.types import AnySpace, HostArray
 
-__all__ = ["Settings", "SingleTraffic", "Traffic", "VectorTraffic"]
+__all__ = ["SingleTraffic", "Traffic", "VectorTraffic"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 EnvActT = TypeVar("EnvActT")
 ArrayT = TypeVar("ArrayT")
 InfosT = TypeVar("InfosT", default=Info)
-
-
-class Settings(NamedTuple):
-    """The arguments of a wrapper in words that a spec and a pickle can hold."""
-
-    source: AnyBackend
-    target: AnyBackend
-    device: object
-    env_device: object
-    copy: bool | None
-    float_dtype: str | None
-
-    @classmethod
-    def of(
-        cls,
-        source: AnyBackend,
-        target: AnyBackend,
-        *,
-        device: object,
-        env_device: object,
-        copy: bool | None,
-        float_dtype: object,
-    ) -> Settings:
-        """Return the arguments as text wherever there is text for them."""
-        owned = Ownership.of(copy, promised_new=True)  # refuses what is no value of it
-        dtype = None if float_dtype is None else target.dtype(float_dtype)
-        if dtype is not None and not is_floating(dtype):
-            raise ValueError(f"float_dtype={float_dtype!r} is no floating-point dtype")
-        return cls(
-            source,
-            target,
-            target.device_text(target.parse_device(device)),
-            source.device_text(source.parse_device(env_device)),
-            # what equals True or False need not be written as JSON
-            None if copy is None else owned is Ownership.ALWAYS_COPY,
-            None if dtype is None else dtype.name,
-        )
-
-    def given(self) -> dict[str, object]:
-        """Return what a constructor has to be given to make the same again."""
-        arguments = {
-            "device": self.device,
-            "env_device": self.env_device,
-            "copy": self.copy,
-            "float_dtype": self.float_dtype,
-        }
-        return {name: value for name, value in arguments.items() if value is not None}
-
-    def metadata(self, inherited: Info) -> Info:
-        """Return ``inherited`` with Gymnasium's word for whose arrays an agent sees.
-
-        `check_env` turns the arrays of environments that say ``"jax": True`` into NumPy's.
-        """
-        if self.target.metadata_word:
-            return {**inherited, self.target.metadata_word: True}
-        if inherited.get(self.source.name):
-            return {key: inherited[key] for key in inherited if key != self.source.name}
-        return inherited
 
 
 _See: TypeAlias = "Callable[[object], HostArray | None]"
@@ -104,25 +45,6 @@ class _Environment(Protocol):
     def action_space(self) -> AnySpace: ...
     @property
     def observation_space(self) -> AnySpace: ...
-
-
-class _First:
-    """Stands for a conversion that every step needs, until it is first called.
-
-    From then on the conversion itself is there, as a plain attribute: Python finds one in a tenth
-    of the time of a cached property, and the traffic of a wrapper that nobody steps makes none.
-    """
-
-    def __init__(self, traffic: object, name: str, make: Callable[[], object]) -> None:
-        self._traffic: ref[object] = ref(traffic)
-        self._name: str = name
-        self._make: WeakMethod[Callable[[], object]] = WeakMethod(make)
-
-    def __call__(self, *values: object) -> object:
-        make = cast("Callable[[], Callable[..., object]]", self._make())  # its owner called this
-        conversion = make()
-        setattr(self._traffic(), self._name, conversion)
-        return conversion(*values)
 
 
 class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
@@ -158,9 +80,9 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
     def __init__(self, settings: Settings) -> None:
         self._settings: Settings = settings
         self.device: object = settings.target.parse_device(settings.device)
-        self.act = cast("Callable[[ActT], EnvActT]", _First(self, "act", self._act))
-        self.observe = cast("Callable[[object], ObsT]", _First(self, "observe", self._observe))
-        self.inform = cast("Callable[[InfosT], InfosT]", _First(self, "inform", self._inform))
+        self.act = cast("Callable[[ActT], EnvActT]", FirstCall(self, "act", self._act))
+        self.observe = cast("Callable[[object], ObsT]", FirstCall(self, "observe", self._observe))
+        self.inform = cast("Callable[[InfosT], InfosT]", FirstCall(self, "inform", self._inform))
         self.kind = None
         self.share = no_import
 
@@ -322,7 +244,7 @@ class SingleTraffic(_OneSpace[ObsT, ActT, EnvActT]):
     def __init__(self, env: _Environment, settings: Settings) -> None:
         super().__init__(env, settings)
         self.report = cast(
-            "Callable[[object, Info], tuple[ObsT, Info]]", _First(self, "report", self._report)
+            "Callable[[object, Info], tuple[ObsT, Info]]", FirstCall(self, "report", self._report)
         )
 
     def _report(self) -> Callable[[object, Info], tuple[object, object]]:
@@ -372,7 +294,7 @@ class VectorTraffic(_OneSpace[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT,
         self._promised_new: bool = not reuses_buffers
         self.batch = cast(
             "Callable[[object, object, object, object], tuple[ObsT, ArrayT, ArrayT, ArrayT]]",
-            _First(self, "batch", self._batch),
+            FirstCall(self, "batch", self._batch),
         )
 
     @cached_property

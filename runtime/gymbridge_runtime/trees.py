@@ -81,10 +81,10 @@ class Rules(Kinds[Rule]):
             rule = as_it_is if container is None else self.within(container)
         return self.remember(kind, rule)
 
-    def put_before(self, kind: type[object], shortcut: Callable[[Rule], Rule]) -> None:
-        """Put ``shortcut`` before the rule of dictionaries, lists or tuples."""
-        self._plain[kind] = shortcut(self._plain[kind])
-        _ = self.pop(kind, None)
+    def shorten_dicts(self, shortcut: Callable[[Rule], Rule]) -> None:
+        """Put ``shortcut`` before the rule of dictionaries."""
+        self._plain[dict] = shortcut(self._plain[dict])
+        _ = self.pop(dict, None)
 
     # The plain containers are nearly all there are, so they have rules of their own: one frame a
     # level and no call but the rule of the child.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Protocol, cast
 
+from gymbridge_runtime.bridged import Bridged
 from gymbridge_runtime.form import require_form
-from gymbridge_runtime.pickled import Pickled
 from gymbridge_runtime.recorded import Recorded
-from gymbridge_runtime.traffic import Settings, VectorTraffic
+from gymbridge_runtime.settings import Settings
+from gymbridge_runtime.traffic import VectorTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.vector_env import ArrayType
@@ -32,7 +33,7 @@ class _Attributes(Protocol):
 class VectorBridge(
     VectorWrapper[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
     Recorded,
-    Pickled,
+    Bridged[VectorTraffic[WrapperObsType, WrapperActType, ActType, ArrayType]],
     Generic[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""
@@ -62,18 +63,7 @@ class VectorBridge(
         metadata = settings.metadata(env.metadata)
         if metadata is not env.metadata:
             self.metadata: Info = metadata
-        self._traffic: VectorTraffic[WrapperObsType, WrapperActType, ActType, ArrayType] = (
-            VectorTraffic(env, settings, reuses_buffers=_reuses_buffers(env))
-        )
-
-    def _given(self, settings: Settings) -> dict[str, object]:
-        """Return the arguments of the constructor, as they are recorded."""
-        return settings.given()
-
-    @property
-    def device(self) -> object:
-        """Where the agent's arrays go, as the agent's library says it; None is its default."""
-        return self._traffic.device
+        self._traffic = VectorTraffic(env, settings, reuses_buffers=_reuses_buffers(env))
 
     def sample_action(self) -> WrapperActType:
         """Return random actions, one for each environment, as the agent's own arrays."""

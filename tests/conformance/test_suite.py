@@ -171,7 +171,8 @@ def passes(run: Callable[..., object], *arguments: object) -> None:
     [
         ("arrays_keep_dtype_shape_and_every_bit", "numpy", "torch", doubles),
         ("arrays_keep_dtype_shape_and_every_bit", "numpy", "torch", flattens),
-        ("integers_that_do_not_fit_are_refused_by_name", "numpy", "jax", wraps_around),
+        ("integers_keep_their_value_or_are_refused_by_name", "numpy", "jax", wraps_around),
+        ("integers_keep_their_value_or_are_refused_by_name", "numpy", "torch", doubles),
         ("numbers_keep_their_value", "numpy", "torch", leaves_numbers),
         ("numbers_keep_their_value", "numpy", "torch", flattens),
         ("everything_else_stays_as_it_is", "numpy", "torch", takes_bools_for_arrays),
@@ -417,7 +418,7 @@ def test_only_what_the_source_has_is_asked_of_a_target() -> None:
             return super().convert(value, copy=copy)
 
     poor = Asking(whole.package, "numpy", "jax", whole.wrapper, whole.forms)
-    Suite().test_integers_that_do_not_fit_are_refused_by_name(poor)
+    Suite().test_integers_keep_their_value_or_are_refused_by_name(poor)
     assert asked == ["int64"]
 
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from gymbridge_runtime.backend import Backend, Export, HostView
-from gymbridge_runtime.dlpack import device_of, is_host_memory
+from gymbridge_runtime.dlpack import GPUS, device_of, is_host_memory
 from gymbridge_runtime.narrowing import untyped
 from typing_extensions import override
 
@@ -84,9 +84,6 @@ _NAMES: Final = frozenset(
         *("float16", "float32", "float64", "complex64", "complex128", "bfloat16"),
     )
 )
-
-_GPUS: Final = frozenset({2, 10})
-"""What DLPack calls GPUs, of CUDA and of ROCm: CuPy is built for the one or the other."""
 
 
 class CupyBackend(Backend[_Array, _Device]):
@@ -179,7 +176,7 @@ class CupyBackend(Backend[_Array, _Device]):
     @override
     def imports_at(self, place: tuple[int, int], device: _Device | None) -> bool:
         kind, index = place
-        return kind in _GPUS and (device is None or device.id == index)
+        return kind in GPUS and (device is None or device.id == index)
 
     @override
     def from_dlpack(self, array: object) -> object:

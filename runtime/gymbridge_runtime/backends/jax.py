@@ -15,7 +15,8 @@ from gymbridge_runtime.backend import (
     Import,
 )
 from gymbridge_runtime.backends.jax_small import CONFIG, MOST_AT_ONCE, SMALL, SMALL_ARRAYS
-from gymbridge_runtime.dlpack import Producer, device_of
+from gymbridge_runtime.dlpack import GPUS, Producer, device_of
+from gymbridge_runtime.dtypes import is_extended_name
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import aligned_copy, silence
 from gymbridge_runtime.narrowing import untyped
@@ -62,16 +63,11 @@ _PLAIN: Final = frozenset(
         *("float16", "float32", "complex64"),
     )
 )
-_WIDE: Final = {
+_NARROWED: Final = {
     np.dtype(f"{kind}{size}"): np.dtype(f"{kind}{size // 2}")
     for kind, size in (("i", 8), ("u", 8), ("f", 8), ("c", 16))
 }
 """What JAX has only with x64 on, and how it narrows it without."""
-
-_EXTENDED: Final = ("bfloat16", "float8_", "float4_", "int2", "int4", "uint2", "uint4")
-
-_GPUS: Final = frozenset({2, 10})
-"""What DLPack calls GPUs, of CUDA and of ROCm: JAX has the one or the other."""
 
 _ALIGNMENT: Final = 64
 """What the CPU client asks of memory that it takes over instead of copying it."""
@@ -236,13 +232,15 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
         if dtype in _PLAIN:
             return dtype
-        if dtype in _WIDE:
-            return dtype if CONFIG.jax_enable_x64 else _WIDE[dtype]
-        return dtype if dtype.name.startswith(_EXTENDED) else None
+        if dtype in _NARROWED:
+            return dtype if CONFIG.jax_enable_x64 else _NARROWED[dtype]
+        # of ml_dtypes it has all but two
+        has = is_extended_name(dtype.name) and not dtype.name.startswith("float6_")
+        return dtype if has else None
 
     @override
     def narrowest(self, dtype: AnyDType) -> AnyDType | None:
-        return _WIDE[dtype] if dtype in _WIDE else self.stored_as(dtype)
+        return _NARROWED[dtype] if dtype in _NARROWED else self.stored_as(dtype)
 
     @override
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
@@ -323,7 +321,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     @override
     def imports_at(self, place: tuple[int, int], device: _Placement | None) -> bool:
         kind, index = place
-        if kind not in _GPUS:
+        if kind not in GPUS:
             return False
         there = [one for one in _local_devices() if not _is_host(one) and _index(one) == index]
         return bool(there) and (device is None or device in there)
@@ -347,7 +345,7 @@ def _wide(dtype: AnyDType) -> AbstractContextManager[object]:
 
     Those made with x64 on it narrows without it, where they are on more than one device.
     """
-    return _x64() if dtype in _WIDE and not CONFIG.jax_enable_x64 else nullcontext()
+    return _x64() if dtype in _NARROWED and not CONFIG.jax_enable_x64 else nullcontext()
 
 
 @cache

@@ -35,8 +35,8 @@ _MOST_BYTES: Final = 4096
 
 _PACKED: Final = frozenset(map(np.dtype, "?bBhHeiIlLqQfd"))
 
-_WIDE: Final[AnyDType] = np.dtype(np.float64)
-_NARROW: Final[AnyDType] = np.dtype(np.float32)
+_FLOAT64: Final[AnyDType] = np.dtype(np.float64)
+_FLOAT32: Final[AnyDType] = np.dtype(np.float32)
 """What JAX makes of the former, unless x64 is on."""
 
 _WORD: Final = 4
@@ -90,9 +90,9 @@ def _copied_narrow(arrays: Sequence[HostArray]) -> Sequence[object]:
 
 def _narrow(array: HostArray) -> HostArray:
     """Return a copy in the dtype that JAX has without x64; JAX itself would do it aloud."""
-    if array.dtype != _WIDE:
+    if array.dtype != _FLOAT64:
         return array.copy()
-    return silence().run(array.astype, _NARROW, "C")
+    return silence().run(array.astype, _FLOAT32, "C")
 
 
 def import_of(views: Sequence[HostArray], *, wide: bool, packed: bool) -> ImportMany:
@@ -136,7 +136,7 @@ def _in_one_call(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
     others = [index for index in range(len(views)) if index not in order]
     in_order: Callable[[Sequence[HostArray]], tuple[HostArray, ...]] = itemgetter(*order)
     narrowed = [
-        place for place, which in enumerate(order) if views[which].dtype == _WIDE and not wide
+        place for place, which in enumerate(order) if views[which].dtype == _FLOAT64 and not wide
     ]
     own: Callable[[HostArray], HostArray] = np.ndarray.copy if wide else _narrow
     padding = [np.zeros(-end % _WORD, np.uint8)] if end % _WORD else []
@@ -150,7 +150,7 @@ def _in_one_call(views: Sequence[HostArray], *, wide: bool) -> ImportMany:
     def imported(arrays: Sequence[HostArray]) -> Sequence[object]:
         joined = [*in_order(arrays), *padding]
         for place in narrowed:
-            joined[place] = silence().run(joined[place].astype, _NARROW)
+            joined[place] = silence().run(joined[place].astype, _FLOAT32)
         words = np.frombuffer(b"".join(map(_octets, joined)), _WORDS)
         return unpack(words, *[own(arrays[index]) for index in others]) if others else unpack(words)
 
@@ -163,7 +163,7 @@ def _places(views: Sequence[HostArray], *, wide: bool) -> tuple[list[_Packed], i
     start = 0
     for index, view in sorted(enumerate(views), key=lambda one: -one[1].itemsize):
         if view.dtype in _PACKED and 0 < view.nbytes < _MOST_BYTES:
-            dtype = _NARROW if view.dtype == _WIDE and not wide else view.dtype
+            dtype = _FLOAT32 if view.dtype == _FLOAT64 and not wide else view.dtype
             stop = start + view.size * dtype.itemsize
             places.append(_Packed(index, start, stop, view.shape, dtype))
             start = stop

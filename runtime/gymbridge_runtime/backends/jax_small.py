@@ -35,7 +35,7 @@ MOST_AT_ONCE: Final = 64
 _OFTEN: Final = 16
 _MOST_SIGNATURES: Final = 64
 _MOST_SEEN: Final = 1024
-_WIDE: Final = 8
+_OF_64_BITS: Final = 8
 """Bytes of the numbers that JAX may or may not have."""
 
 
@@ -135,7 +135,7 @@ class SmallArrays:
         if view.nbytes >= SMALL:
             return no_import
         signature: object = (view.dtype, view.shape)
-        if view.itemsize >= _WIDE:  # x64 may be off another time, and `again` must not find it
+        if view.itemsize >= _OF_64_BITS:  # x64 may be off another time: not for `again`
             signature = (view.dtype, view.shape, CONFIG.jax_enable_x64)
         if signature not in self._one and self._often(signature, [view]):
             self._one[signature] = _alone()

@@ -9,6 +9,7 @@ import numpy as np
 from gymbridge_runtime.backend import Backend, HostView, Import
 from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.layouts import has_whole_strides
 from gymbridge_runtime.narrowing import untyped
 from typing_extensions import override
 
@@ -107,7 +108,7 @@ class MlxBackend(Backend[mx.array, None]):
 
     @override
     def accepts(self, view: HostArray) -> bool:
-        return all(stride >= 0 and stride % view.itemsize == 0 for stride in view.strides)
+        return has_whole_strides(view)
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:

@@ -9,6 +9,7 @@ import array_api_compat
 import numpy as np
 from gymbridge_runtime.backend import Backend, HostView
 from gymbridge_runtime.dlpack import Producer, host_view, is_host_memory
+from gymbridge_runtime.dlpack_devices import short_name
 from gymbridge_runtime.dtypes import AnyDType, spelled_dtype
 from gymbridge_runtime.known import backend_named, register
 from gymbridge_runtime.memory import aligned_copy
@@ -136,7 +137,7 @@ class NamespaceBackend(Backend[object, object]):
             return device
         known = self._namespace.__array_namespace_info__().devices()
         for found in known:
-            if device == str(found) or str(found).endswith(f"('{device}')"):
+            if device in {str(found), short_name(found)}:
                 return found
         raise ValueError(f"{self.title} has no device {device!r}; it has {known}")
 

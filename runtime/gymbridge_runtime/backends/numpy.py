@@ -71,10 +71,6 @@ class NumpyBackend(Backend[HostArray, None]):
         return np.array(array, copy=True, subok=True)
 
     @override
-    def stored_as(self, dtype: AnyDType) -> AnyDType | None:
-        return dtype
-
-    @override
     def parse_device(self, device: object) -> object:
         if device not in {None, "cpu"}:
             raise ValueError(f"NumPy has the device 'cpu' only, got device={device!r}")

@@ -12,9 +12,10 @@ from gymbridge_runtime.backend import (
     HostView,
     Import,
 )
-from gymbridge_runtime.dlpack import Producer, device_of
+from gymbridge_runtime.dlpack import CUDA, ROCM, Producer, device_of
 from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.layouts import has_whole_strides
 from gymbridge_runtime.narrowing import untyped
 from torch.utils.dlpack import from_dlpack
 from typing_extensions import override
@@ -59,9 +60,6 @@ _FREED: Final = (
     "PyTorch has no memory behind the tensor",
     "convert it while it has, or what it stands for",
 )
-_CUDA, _ROCM = 2, 10
-"""What DLPack calls the kinds of devices that PyTorch all calls "cuda"."""
-
 _NAMES: Final = frozenset(_DTYPES.values()) | frozenset(_EXTENDED)
 
 _from_numpy: Final = cast("Callable[[HostArray], torch.Tensor]", untyped(torch, "from_numpy"))
@@ -151,8 +149,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         # PyTorch's loops over complex numbers end the process where these are not aligned
         if view.dtype.kind == "c" and not view.flags.aligned:
             return False
-        # a negative stride makes torch.from_dlpack abort the process
-        return all(stride >= 0 and stride % view.itemsize == 0 for stride in view.strides)
+        return has_whole_strides(view)  # a negative one makes torch.from_dlpack abort the process
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
@@ -214,7 +211,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def imports_at(self, place: tuple[int, int], device: torch.device | None) -> bool:
         kind, index = place
-        if kind != (_CUDA if torch.version.hip is None else _ROCM):
+        if kind != (CUDA if torch.version.hip is None else ROCM):  # "cuda" to PyTorch, both
             return False
         if device is None or not torch.cuda.is_available():
             return torch.cuda.is_available()

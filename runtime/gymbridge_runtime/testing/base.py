@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from gymbridge_runtime.errors import ConversionError
 
@@ -24,6 +24,13 @@ def outcome(convert: Callable[[], object]) -> object:
         return error
 
 
+_FORMS: Final = {
+    "form": frozenset({"single", "vector", "parallel"}),
+    "recorded_form": frozenset({"single"}),  # Gymnasium keeps no specs of other wrappers
+}
+"""The forms that a test is run with, by what it calls them."""
+
+
 class PairTests:
     """Runs every test over all pairs, and over all forms where it asks for one."""
 
@@ -38,16 +45,19 @@ class PairTests:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Give tests their pairs: pytest calls this while it collects."""
-        if "form" in metafunc.fixturenames:
-            both = [
-                (pair, form)
-                for pair in self.pairs
-                for form in pair.forms
-                if self.forms is None or form in self.forms
-            ]
-            ids = [f"{pair}-{form}" for pair, form in both]
-            metafunc.parametrize(("pair", "form"), both, ids=ids)
-        elif "pair" in metafunc.fixturenames:
+        asked = metafunc.fixturenames
+        for name, known in _FORMS.items():
+            if name in asked:
+                both = [
+                    (pair, form)
+                    for pair in self.pairs
+                    for form in pair.forms
+                    if form in known and (self.forms is None or form in self.forms)
+                ]
+                ids = [f"{pair}-{form}" for pair, form in both]
+                metafunc.parametrize(("pair", name), both, ids=ids)
+                return
+        if "pair" in asked:
             metafunc.parametrize("pair", self.pairs, ids=str)
 
     def sides(self, pair: Pair) -> Sides:

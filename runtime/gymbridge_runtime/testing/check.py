@@ -17,7 +17,7 @@ from gymnasium.vector import AsyncVectorEnv
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gymbridge_runtime.traffic import Settings
+    from gymbridge_runtime.settings import Settings
 
 __all__ = ["BridgeMismatchError", "agent_action", "check_bridge", "rounded"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
+from gymbridge_runtime.bridged import Bridged
 from gymbridge_runtime.narrowing import is_mapping
 from gymbridge_runtime.single import SingleBridge
 from gymbridge_runtime.testing.expectation import Difference, Expectation
@@ -61,7 +62,7 @@ class Wrapped(Driven, Protocol):
 
 
 class Form:
-    """Environments whose steps return arrays throughout: vector environments."""
+    """Environments of one form; those whose steps return arrays throughout are vectors."""
 
     def action_spaces(self, env: object) -> dict[str, AnySpace]:
         """Return the spaces to sample from, by the step of a path to the sample."""
@@ -188,6 +189,6 @@ def form_of(env: object) -> Form:
         return SINGLE
     if isinstance(env, VectorBridge):
         return VECTOR
-    if hasattr(env, "possible_agents") or hasattr(env, "agents"):
+    if isinstance(env, Bridged):  # the third base is there only where PettingZoo is
         return PARALLEL
     raise TypeError(f"{env!r} is no wrapper of gymbridge; wrap the environment first")

@@ -61,13 +61,11 @@ class EpisodeTests(PairTests):
                 assert type(restored) is type(agent)
                 _alike(restored, agent, sides, name)
 
-    def test_a_spec_makes_the_wrapper_again(self, pair: Pair, form: str) -> None:
+    def test_a_spec_makes_the_wrapper_again(self, pair: Pair, recorded_form: str) -> None:
         """As JSON too: what the wrapper was told is recorded as text."""
         sides = self.sides(pair)
-        if form != "single":
-            return  # Gymnasium records the wrappers of single environments
         for options in _options(sides):
-            agent = pair.wrap(form, _world(sides, form), **options)
+            agent = pair.wrap(recorded_form, _world(sides, recorded_form), **options)
             spec = agent.spec
             assert spec is not None
             assert spec.additional_wrappers[-1].name == pair.wrapper
