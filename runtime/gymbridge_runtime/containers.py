@@ -19,7 +19,7 @@ import numpy as np
 from gymbridge_runtime.describe import shown, step_to
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.exchange import Exchange, holds_any, made_anew, put_attribute
-from gymbridge_runtime.narrowing import is_tuple, untyped
+from gymbridge_runtime.narrowing import is_host_array, is_tuple, untyped
 from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar, override
 
@@ -35,6 +35,7 @@ __all__ = [
     "TUPLE",
     "AnyContainer",
     "container_of",
+    "is_object_array",
     "items_of",
     "rebuilt",
 ]
@@ -111,7 +112,8 @@ class _Mapping(_Container[Mapping[object, object]]):
             return same
         held = [child for _, child in self.items(value)]
         if isinstance(value, (dict, UserDict)):
-            return Exchange(value, held, children, keys).of_original()
+            around = isinstance(value, UserDict)
+            return Exchange(value, held, children, keys, in_attributes=around).of_original()
         return made_anew(value, keys, held, children, self._holds)
 
     def _holds(self, value: object, children: Sequence[object]) -> bool:
@@ -254,16 +256,19 @@ class _Dataclass(_Container["DataclassInstance"]):
         return [(name, child) for name, child in held if child is not _NOT_SET]
 
     @override
-    def build(self, value: object, keys: Sequence[object], children: Sequence[object]) -> object:
-        new = copy.copy(value)
-        if new is value:
-            raise TypeError(f"{type(value).__name__} copies to itself")
+    def build(
+        self, value: DataclassInstance, keys: Sequence[object], children: Sequence[object]
+    ) -> object:
+        names = [str(key) for key in keys]
+        held = [_held(value, name) for name in names]
         attributes = _attributes(value)
-        if attributes is None or not {*keys}.issuperset(attributes):  # in slots, or beside fields
-            held = [child for _, child in self.items(cast("DataclassInstance", value))]
-            Exchange(value, held, children).give(new, new)
-        for name, child in zip(keys, children, strict=True):
-            put_attribute(new, str(name), child)
+        if attributes is None or not {*names}.issuperset(attributes):  # in slots, or beside fields
+            new = Exchange(value, held, children).of_original()
+        else:
+            new = object.__new__(type(value))
+            vars(new).update(attributes)
+        for name, child, before in zip(names, children, held, strict=True):
+            put_attribute(new, name, child, before)
         return new
 
     @override
@@ -308,12 +313,21 @@ class _DataclassToo(_Container["DataclassInstance"]):
         now = {id(held): child for (_, held), child in zip(items, children, strict=True)}
         for name, held in _DATACLASS.items(value):
             if id(held) in now:
-                put_attribute(new, str(name), now[id(held)])
+                put_attribute(new, str(name), now[id(held)], held)
         return new
 
     @override
     def step(self, key: object) -> str:
         return f".{key.name}" if type(key) is _Field else self._container.step(key)
+
+
+def is_object_array(value: object) -> bool:
+    """Tell whether ``value`` is an array of Python objects; one with a mask would lose that."""
+    return (
+        is_host_array(value)
+        and value.dtype.kind == "O"
+        and not isinstance(value, np.ma.MaskedArray)
+    )
 
 
 class _ObjectArray(_Container[HostArray]):
@@ -412,8 +426,9 @@ def rebuilt(
     Raises:
         ConversionError: It can neither be made again nor copied.
     """
+    ends = hasattr(type(value), "__del__")  # with itself what its like would have as well
     with suppress(Exception):
-        new = container.build(value, keys, children)
+        new = value if ends else container.build(value, keys, children)
         held = [child for _, child in container.items(new)]
         if _are(held, children) and type(new) is type(value):
             return new
@@ -428,28 +443,29 @@ def rebuilt(
         ) from error
 
 
-def _are(
-    held: Sequence[object], given: Sequence[object], seen: set[tuple[int, int]] | None = None
-) -> bool:
+_LOOKS: Final = 2
+"""How many levels deep containers that are made anew are compared. What is below was compared when
+it was made, and a class that shows all of it anew at every look would take longer and longer."""
+
+
+def _are(held: Sequence[object], given: Sequence[object], looks: int = _LOOKS) -> bool:
     """Tell whether ``held`` are the objects ``given``; some mappings show those in them anew.
 
     Args:
         held: What a container shows.
         given: What it was given.
-        seen: What was compared before: a container may be in many places.
+        looks: Into how many levels of containers to look.
     """
-    known = set[tuple[int, int]]() if seen is None else seen
     return len(held) == len(given) and all(
-        one is other or _shows(one, other, known) for one, other in zip(held, given, strict=True)
+        one is other or _shows(one, other, looks) for one, other in zip(held, given, strict=True)
     )
 
 
-def _shows(one: object, other: object, seen: set[tuple[int, int]]) -> bool:
+def _shows(one: object, other: object, looks: int) -> bool:
     container = container_of(type(one)) if type(one) is type(other) else None
     if container is None or container not in {MAPPING, LIST, TUPLE}:
         return False
-    if (id(one), id(other)) in seen:
+    if not looks:
         return True
-    seen.add((id(one), id(other)))
     held, given = ([child for _, child in items_of(container, both)] for both in (one, other))
-    return _are(held, given, seen)
+    return _are(held, given, looks - 1)

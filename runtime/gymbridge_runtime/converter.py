@@ -84,6 +84,7 @@ class Converter:
         self.imports: ArrayImport = of_leaves(bounded=False)
         self._alone: ArrayImport = of_leaves(bounded=True) if bounded else self.imports
         self._rules: Rules = Rules(self._leaf_rule, copies=self.imports.copies)
+        self._opaque: Rule = _explained(self._kept)
         self._objects: Rule = self._rules.within(OBJECT_ARRAY)
 
     def __call__(self, value: object) -> object:
@@ -165,7 +166,7 @@ class Converter:
             return as_it_is
         if is_host_scalar(kind):
             if not is_number(np.dtype(kind)):
-                return as_it_is
+                return self._opaque if issubclass(kind, np.void) else as_it_is
             return self._number_rule(kind, _explained(rule_of(self._scalar)))
         backend = backend_of(kind)
         if backend is not None:
@@ -202,13 +203,15 @@ class Converter:
             return convert
         return Shortcuts(leaf, source).before(convert)
 
-    def _opaque(self, array: object, _depth: int, _bag: Bag | None) -> object:
-        return deepcopy(array) if self.imports.copies else array
+    def _kept(self, value: object, _depth: int, _bag: Bag | None) -> object:
+        # a scalar without fields is no row of an array, and nobody's but its own
+        is_alone = isinstance(value, np.void) and value.dtype.names is None
+        return deepcopy(value) if self.imports.copies and not is_alone else value
 
     def _not_numbers(self, array: HostArray, depth: int, bag: Bag | None) -> object:
         if array.dtype.kind == "O":
             return self._objects(array, depth, bag)
-        return array.copy() if self.imports.copies else array
+        return self._opaque(array, depth, bag)
 
     def _number(self, value: complex, _depth: int, bag: Bag | None) -> object:
         return self.imports.number(value, bag)

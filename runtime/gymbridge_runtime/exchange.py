@@ -12,7 +12,7 @@ import copy
 from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque
 from contextlib import suppress
 from operator import is_
-from types import BuiltinMethodType, MethodType
+from types import BuiltinMethodType, MemberDescriptorType, MethodType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -27,6 +27,8 @@ Holds: TypeAlias = "Callable[[object, Sequence[object]], bool]"
 """Tells whether a container holds the objects given."""
 
 _State: TypeAlias = "dict[str, object] | None"
+
+_NOTHING: Final = object()
 
 _NUMBERS: Final = (int, float, complex, str, bytes, np.generic, type(None))
 """Of these, one object may stand for many things."""
@@ -66,6 +68,8 @@ class Exchange:
         held: What it holds.
         children: What takes their place, in the same order.
         keys: The keys of a mapping.
+        in_attributes: Whether it keeps that in attributes, so that one with nothing but the same
+            numbers in it is taken for what holds them.
     """
 
     def __init__(
@@ -74,8 +78,11 @@ class Exchange:
         held: Sequence[object],
         children: Sequence[object],
         keys: Sequence[object] = (),
+        *,
+        in_attributes: bool = False,
     ) -> None:
         self._value: object = value
+        self._in_attributes: bool = in_attributes
         self._held: Sequence[object] = held
         self._children: Sequence[object] = children
         pairs = [*zip(held, children, strict=True)]
@@ -126,7 +133,7 @@ class Exchange:
         if kind is tuple:
             row = cast("tuple[object, ...]", thing)
             new = tuple(self._row(row))
-            return thing if all(map(is_, row, new)) else new
+            return self._keep(thing, thing if all(map(is_, row, new)) else new)
         if kind in {set, bytearray}:
             return self._keep(thing, copy.copy(thing))
         if kind in _BASES or holds_any(thing, self._parts):
@@ -150,9 +157,11 @@ class Exchange:
         return cast("object", getattr(new, method.__name__))
 
     def _row(self, things: Iterable[object]) -> list[object]:
-        """Return what takes the place of ``things``; all the numbers, if these are the parts."""
+        """Return what takes the place of ``things``; also of numbers, if these are the parts."""
         row = [*things]
-        if len(row) == len(self._held) and all(map(is_, row, self._held)):
+        if (len(row) == len(self._held) and all(map(is_, row, self._held))) and (
+            self._in_attributes or not self._parts.isdisjoint(map(id, row))
+        ):
             return [*self._children]
         followed = any(_is_followed(kind) for kind in set(map(type, row)))
         if not followed and self._done.keys().isdisjoint(map(id, row)):
@@ -176,9 +185,10 @@ class Exchange:
     def _fill(self, new: object, value: object, base: type[object], *, is_original: bool) -> None:
         """Put into ``new`` what takes the place of what ``value`` holds, past their class."""
         if base is list:
-            _init_list(new, self._row(_iter_list(value)))
+            _init_list(new, self._memory(_iter_list(value), is_original=is_original))
         elif base is deque:
-            _init_deque(new, self._row(_iter_deque(value)), untyped(value, "maxlen"))
+            row = self._memory(_iter_deque(value), is_original=is_original)
+            _init_deque(new, row, untyped(value, "maxlen"))
         elif issubclass(base, dict):
             if base is defaultdict:
                 factory = self._of(untyped(value, "default_factory"))
@@ -191,6 +201,11 @@ class Exchange:
             for key, one, other in zip(keys, row, self._row(row), strict=True):
                 held, child = shown.get(key, (one, other))
                 put(new, key, child if held is one else other)
+
+    def _memory(self, things: Iterable[object], *, is_original: bool) -> list[object]:
+        row = [*things]
+        is_held = is_original and len(row) == len(self._held) and all(map(is_, row, self._held))
+        return [*self._children] if is_held else self._row(row)
 
 
 def holds_any(thing: object, known: Set[int]) -> bool:
@@ -217,14 +232,26 @@ def _copied_by_itself(value: object, base: type[object]) -> object | None:
     return None
 
 
-def put_attribute(instance: object, name: str, attribute: object) -> None:
+def put_attribute(instance: object, name: str, attribute: object, before: object) -> None:
     """Set an attribute past what its class does about it.
 
+    Args:
+        instance: What has the attribute.
+        name: Its name.
+        attribute: What it becomes.
+        before: What is shown by the name.
+
     Raises:
-        TypeError: It is no attribute but a property, which may write anywhere.
+        TypeError: The class makes up what is shown, and may write anywhere.
     """
-    if isinstance(getattr(type(instance), name, None), property):
-        raise TypeError(f"{name} is a property of {type(instance).__name__}")
+    own = cast("dict[str, object]", getattr(instance, "__dict__", {}))
+    if name in own and (own[name] is before or own[name] is attribute):
+        own[name] = attribute
+        return
+    kind = type(instance)
+    declared = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _NOTHING)
+    if declared is not before and not isinstance(declared, MemberDescriptorType):
+        raise TypeError(f"{name} is not what an instance of {kind.__name__} has of its own")
     object.__setattr__(instance, name, attribute)
 
 
@@ -247,7 +274,7 @@ def made_anew(
     if all(map(is_, held, children)):
         return value
     with suppress(Exception):
-        new = Exchange(value, held, children).of_original()
+        new = Exchange(value, held, children, in_attributes=True).of_original()
         if holds(new, children):
             _put_again(new, keys, children)
             if holds(new, children):
@@ -257,7 +284,8 @@ def made_anew(
     if not holds(new, children):
         raise TypeError(f"{type(value).__name__} makes something else of what it is given")
     own = cast("dict[str, object]", getattr(new, "__dict__", {}))
-    attributes, _ = Exchange(value, held, children).of_attributes(value)
+    anew = Exchange(value, held, children, in_attributes=True)
+    attributes, _ = anew.of_attributes(value)
     for name, attribute in attributes.items():
         before = {name: own[name]} if name in own else {}
         own[name] = attribute

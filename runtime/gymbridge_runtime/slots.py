@@ -6,8 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from gymbridge_runtime.backends.numpy import NUMPY
-from gymbridge_runtime.containers import OBJECT_ARRAY, container_of
+from gymbridge_runtime.containers import OBJECT_ARRAY, container_of, is_object_array
 from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is, rule_of
 
 if TYPE_CHECKING:
@@ -39,8 +38,7 @@ def _from_slot(slot: Slot, depth: int, arrays: Bag | None) -> object:
 
 
 def _from_array(array: HostArray, depth: int, arrays: Bag | None) -> object:
-    is_tree = array.dtype.kind == "O" and not NUMPY.is_opaque(type(array))
-    return _OBJECTS(array, depth, arrays) if is_tree else array
+    return _OBJECTS(array, depth, arrays) if is_object_array(array) else array
 
 
 def _leaf_rule(kind: type[object]) -> Rule | None:

@@ -12,13 +12,13 @@ from gymbridge_runtime.containers import (
     TUPLE,
     AnyContainer,
     container_of,
+    is_object_array,
     items_of,
     rebuilt,
 )
 from gymbridge_runtime.describe import step_to
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.kinds import Kinds
-from gymbridge_runtime.narrowing import is_host_array
 from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar
 
@@ -193,7 +193,7 @@ class Rules(Kinds[Rule]):
             above.add(id(child))
 
     def _container_at(self, value: object) -> AnyContainer | None:
-        if is_host_array(value) and value.dtype.kind == "O":
+        if is_object_array(value):
             return OBJECT_ARRAY
         return self._containers[type(value)]
 

@@ -1,8 +1,8 @@
 from tests.support import missing
 
 try:
-    from tensordict import TensorDict
+    from tensordict import TensorDict, tensorclass
 except ModuleNotFoundError as error:
     missing(error)
 
-__all__ = ["TensorDict"]
+__all__ = ["TensorDict", "tensorclass"]

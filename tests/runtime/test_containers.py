@@ -22,7 +22,7 @@ from gymbridge_runtime.converter import Converter
 from gymnasium import spaces
 from typing_extensions import override
 
-from tests.libraries.tensordict import TensorDict
+from tests.libraries.tensordict import TensorDict, tensorclass
 from tests.libraries.torch import torch
 from tests.support import LIBRARIES, PAIRS, Array, Library, Pair, identical
 
@@ -406,7 +406,8 @@ class TestMappings:
                 assert held["a"].tolist() == [1, 1]
 
     def test_that_hold_nothing_to_copy_are_left_as_they_are(self, pair: Pair) -> None:
-        value = Own("nothing")
+        value = Uncopied()
+        value.store.held = {"name": "nothing"}
         assert pair.convert([value], copy=True)[0] is value
 
     def test_that_can_be_neither_made_again_nor_copied_are_errors_then(self, pair: Pair) -> None:
@@ -583,9 +584,11 @@ class TestDataclasses:
     def test_do_not_run_their_hooks_again(self, pair: Pair) -> None:
         assert pair.target.is_array(pair.convert(Frozen(leaf(pair.source))).position)
 
-    def test_that_copy_to_themselves_are_left_as_they_are(self, pair: Pair) -> None:
+    def test_that_copy_to_themselves_are_made_again_all_the_same(self, pair: Pair) -> None:
         value = Own(leaf(pair.source))
-        assert pair.convert([value])[0] is value
+        result: Array = pair.convert([value])[0]
+        assert type(result) is Own
+        assert pair.target.is_array(result.position)
         assert pair.source.is_array(value.position)
 
     @pytest.mark.parametrize("depth", [1, 20])
@@ -643,6 +646,28 @@ class TestTensorDicts:
         value = TensorDict({"a": torch.ones(2, 3)}, batch_size=[2])
         assert pair.convert({"obs": value})["obs"] is value
         assert torch.equal(value["a"], torch.ones(2, 3))
+
+
+@pytest.mark.parametrize("source", ["torch", "numpy"])
+@pytest.mark.parametrize("copies", [None, True])
+def test_tensorclasses_are_left_as_they_are_or_copied_whole(
+    source: str, copies: bool | None
+) -> None:
+    """They look like dataclasses, and keep what is in their fields elsewhere."""
+    made: Array = tensorclass(
+        dataclasses.make_dataclass("Made", [("a", torch.Tensor), ("name", str, "none")])
+    )
+    value = made(a=torch.ones(3), name="some", batch_size=[3])
+    target = "numpy" if source == "torch" else "torch"
+    result: Array = Pair(source, target).convert({"state": value}, copy=copies)["state"]
+    assert (result is value) is not copies
+    value.a.zero_()
+    kept = [0, 0, 0] if copies is None else [1, 1, 1]
+    assert result.a.tolist() == result.clone().a.tolist() == kept
+    assert result[0].a.item() == kept[0]
+    assert result.name == "some"
+    result.a = torch.full((3,), 5.0)
+    assert result.clone().a.tolist() == [5, 5, 5]
 
 
 def nested(depth: int, inside: Array) -> list[Array]:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from tests.runtime.test_containers import Stamped, State, depth_of, leaf, nested
 from tests.support import PAIRS, Array, Pair
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -796,3 +797,252 @@ def test_what_writes_into_what_it_holds_does_not_write_into_the_environment_s(
     _, made = depth_of(pair.convert(nested(depth, value)))
     assert type(made) is kind
     assert array.tolist() == [0.1, 1e300]
+
+
+class Described(dict[str, Array]):
+    """A dictionary that says something of itself in attributes."""
+
+
+class DescribedList(list[Array]):
+    """The same for a list."""
+
+
+class DescribedTuple(tuple[Array, ...]):
+    """The same for a tuple."""
+
+
+@dataclass
+class DescribedFields:
+    """The same for a dataclass."""
+
+    count: Array
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Described(count=1),
+        lambda: DescribedList([1]),
+        lambda: DescribedTuple([1]),
+        lambda: DescribedFields(1),
+    ],
+    ids=["dict", "list", "tuple", "dataclass"],
+)
+def test_attributes_of_the_same_numbers_stay_as_they_are(
+    pair: Pair, make: Callable[[], Array]
+) -> None:
+    value = make()
+    value.shape, value.ids, value.lives = (1,), [1], {"lives": 1}
+    result: Array = pair.convert([value])[0]
+    assert result.shape == (1,)
+    assert result.ids == [1]
+    assert result.lives == {"lives": 1}
+    assert [*map(type, (result.shape[0], result.ids[0], result.lives["lives"]))] == [int] * 3
+
+
+@dataclass
+class ClosingFields:
+    """Closes its file when it is gone."""
+
+    a: Array
+    file: Array
+
+    def __del__(self) -> None:
+        self.file.close()
+
+
+class ClosingTuple(tuple[Array, ...]):
+    """The same for a tuple."""
+
+    file: Array
+
+    def __del__(self) -> None:
+        self.file.close()
+
+
+class ClosingStore(Indexed):
+    """The same for a mapping."""
+
+    file: Array = None
+
+    def __del__(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.source.name == "numpy"], ids=repr)
+def test_what_closes_a_file_does_not_close_it_for_another(pair: Pair, tmp_path: Path) -> None:
+    kinds: list[Callable[[Array], Array]] = [
+        lambda file: ClosingFields(np.ones(2), file),
+        lambda _: ClosingTuple([np.ones(2)]),
+        lambda _: ClosingStore({"a": np.ones(2)}),
+    ]
+    for make in kinds:
+        with (tmp_path / "file").open("w") as file:
+            value = make(file)
+            value.file = file
+            result = pair.convert([value])
+            assert result[0] is value
+            del result
+            gc.collect()
+            assert not file.closed
+            del value
+            gc.collect()
+            assert file.closed
+
+
+@dataclass
+class Journal:
+    """A dataclass that is restored by its constructor, which writes into what it is given."""
+
+    position: Array
+    log: list[str]
+
+    def __post_init__(self) -> None:
+        self.log.append("made")
+
+    @override
+    def __reduce__(self) -> tuple[Array, ...]:
+        return type(self), (self.position, self.log)
+
+
+@dataclass
+class Centred:
+    """A dataclass that writes into what it is restored from."""
+
+    position: Array
+
+    @override
+    def __getstate__(self) -> dict[str, Array]:
+        return {"position": self.position}
+
+    def __setstate__(self, state: dict[str, Array]) -> None:
+        self.__dict__.update(state)
+        self.position -= self.position.mean()
+
+
+class Together:
+    """All of its instances have the same attributes."""
+
+    shared: ClassVar[dict[str, Array]] = {}
+
+    def __new__(cls, *_given: Array) -> Self:
+        new = super().__new__(cls)
+        new.__dict__ = cls.shared
+        return new
+
+
+@dataclass
+class World(Together):
+    """A dataclass of that kind."""
+
+    position: Array
+
+
+@dataclass
+class Twin:
+    """A dataclass of which a copy is the same in all but name."""
+
+    position: Array
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        twin.__dict__ = self.__dict__
+        return twin
+
+
+class Buffer:
+    """An attribute that is written into, and of which copies are shown."""
+
+    def __set_name__(self, owner: type[object], name: str) -> None:
+        self.name = f"_{name}"
+
+    def __get__(self, instance: Array, owner: type[object] | None = None) -> Array:
+        return None if instance is None else getattr(instance, self.name).copy()
+
+    def __set__(self, instance: Array, value: Array) -> None:
+        if hasattr(instance, self.name):
+            getattr(instance, self.name)[...] = np.asarray(value)
+        else:
+            setattr(instance, self.name, np.array(value))
+
+
+@dataclass
+class Simulated:
+    """A dataclass with such an attribute for a field."""
+
+    position: Array = Buffer()
+
+
+@pytest.mark.parametrize("kind", [Centred, World, Twin, Simulated, lambda a: Journal(a, [])])
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.source.name == "numpy"], ids=repr)
+def test_dataclasses_are_made_again_without_a_word_of_theirs(pair: Pair, kind: Array) -> None:
+    value = kind(np.array([0.1, 1e300]))
+    for _ in range(2):
+        result: Array = pair.convert([value])[0]
+        assert type(result) is type(value)
+        assert type(value.position) is np.ndarray
+        assert value.position.tolist() == [0.1, 1e300]
+        assert getattr(value, "log", ["made"]) == ["made"]
+        if kind is not Simulated:  # what makes up its attributes is left as it is
+            assert pair.target.is_array(result.position)
+
+
+class Anew(Mapping[str, Array]):
+    """Shows the mappings in it as others of the kind, made anew each time."""
+
+    made = 0
+
+    def __init__(self, held: Mapping[str, Array]) -> None:
+        Anew.made += 1
+        self._held: dict[str, Array] = {
+            key: child._held if isinstance(child, Anew) else child for key, child in held.items()
+        }
+
+    @override
+    def __getitem__(self, key: str) -> Array:
+        found = self._held[key]
+        return Anew(found) if isinstance(found, dict) else found
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._held)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_mappings_that_show_others_anew_take_no_more_time_the_deeper_they_are(pair: Pair) -> None:
+    counts: list[int] = []
+    for depth in (10, 20, 40):
+        tree: Array = {"a": leaf(pair.source)}
+        for _ in range(depth - 1):
+            tree = {"a": leaf(pair.source), "below": tree}
+        Anew.made = 0
+        result: Array = pair.convert(Anew(tree))
+        counts.append(Anew.made)
+        for _ in range(depth - 1):
+            assert type(result) is Anew
+            assert pair.target.is_array(result["a"])
+            result = result["below"]
+        assert pair.target.is_array(result["a"])
+    assert counts[2] - counts[1] < 3 * (counts[1] - counts[0])
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_attributes_that_repeat_tuples_take_no_time_without_end(pair: Pair) -> None:
+    array = leaf(pair.source)
+    value: Array = Described(a=array)
+    row: Array = (array,)
+    for _ in range(60):
+        row = (row, row)
+    value.row = row
+    result: Array = pair.convert([value])[0]
+    row = result.row
+    for _ in range(60):
+        assert row[0] is row[1]
+        row = row[0]
+    assert row[0] is result["a"]

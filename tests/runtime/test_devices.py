@@ -229,6 +229,16 @@ assert load("gymbridge_runtime.backends.jax:JAX").everywhere(layout).memory_kind
 """
         with_eight_devices(code)
 
+    def test_a_kind_of_memory_beside_the_devices_own_has_no_text(self) -> None:
+        code = """
+from gymbridge_runtime.known import load
+backend = load("gymbridge_runtime.backends.jax:JAX")
+pinned = SingleDeviceSharding(devices[3], memory_kind="pinned_host")
+assert backend.device_text(pinned) is pinned
+assert backend.device_text(SingleDeviceSharding(devices[3])) == "cpu:3"
+"""
+        with_eight_devices(code)
+
     def test_a_batch_that_does_not_divide_is_an_error_that_says_so(self) -> None:
         code = """
 good, bad = np.ones((8, 4), "f4"), np.ones((6, 4), "f4")

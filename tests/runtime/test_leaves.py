@@ -224,6 +224,18 @@ class TestArraysWithoutNumbers:
         result: Array = pair.convert({"masked": masked, "array": pair.source.make([1])})
         assert result["masked"] is masked
 
+    @pytest.mark.parametrize("depth", [1, 20])
+    def test_that_are_masked_stay_as_they_are_however_deep(self, pair: Pair, depth: int) -> None:
+        values: Array = [pair.source.make([1]), None]
+        masked = np.ma.masked_array(values, mask=[False, True], dtype=object)
+        tree: Array = masked
+        for _ in range(depth):
+            tree = [tree]
+        result: Array = pair.convert(tree)
+        for _ in range(depth):
+            (result,) = result
+        assert result is masked
+
     def test_of_objects_have_every_element_converted(self, pair: Pair) -> None:
         array = pair.source.make(np.ones(2, np.float32))
         values = np.empty((2, 3), object)
@@ -670,6 +682,10 @@ class TestTensorsWithoutMemoryOfNumbers:
         if tensor.device.type == "cpu" and tensor.dtype == torch.complex32:
             assert copy.to(torch.complex64).tolist() == [2 + 1j, 2 + 1j]
             assert copy.data_ptr() != tensor.data_ptr()
+
+    def test_are_no_snapshot_of_anything_where_they_are_at_home(self) -> None:
+        with pytest.raises(ConversionError, match=r"^value\[0\]: PyTorch has no memory behind"):
+            NUMPY_TO_TORCH.convert([freed()], copy=True)
 
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
     def test_within_a_transformation_are_refused(self, pair: Pair) -> None:

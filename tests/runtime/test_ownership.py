@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
@@ -447,6 +448,25 @@ class TestAlwaysCopy:
         masked.data[:] = 0
         assert result.mask.tolist() == [True, False]
         assert result.data.tolist() == [1.0, 2.0]
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_copies_rows_of_structured_arrays(self, pair: Pair) -> None:
+        rows = np.zeros(2, [("x", float), ("kept", object)])
+        array = np.ones(2)
+        rows["kept"][0] = array
+        assert pair.convert([rows[0]], copy=None)[0]["kept"] is array
+        result: Array = pair.convert({"row": rows[0], "rows": rows}, copy=True)
+        rows["x"], array[:] = 7, 7
+        assert type(result["row"]) is np.void
+        assert result["row"]["x"] == result["rows"]["x"][0] == 0
+        assert result["row"]["kept"].tolist() == result["rows"]["kept"][0].tolist() == [1, 1]
+
+    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
+    def test_names_what_cannot_be_copied(self, pair: Pair) -> None:
+        rows = np.zeros(1, [("lock", object)])
+        rows["lock"][0] = threading.Lock()
+        with pytest.raises(ConversionError, match=r"^value\['a'\]: .*cannot pickle"):
+            pair.convert({"a": rows}, copy=True)
 
 
 class TestArraysThatAreThereAlready:

@@ -341,6 +341,16 @@ def test_a_library_that_cannot_tell_is_tried_again() -> None:
     assert len(call.given) == 6
 
 
+def test_what_nobody_can_be_asked_about_is_tried_each_time() -> None:
+    def call(number: int) -> int:
+        if number < 0:
+            raise ValueError
+        return number
+
+    answer = answering(call)
+    assert [answer(number) for number in (1, -1, 2, -1, 3)] == [1, None, 2, None, 3]
+
+
 def test_no_room_for_a_copy_is_a_refusal() -> None:
     of_vast = np.broadcast_to(np.float32(1), (1 << 50,)), torch.ones(1).expand(1 << 50)
     for source, target, vast in zip(("numpy", "torch"), ("torch", "numpy"), of_vast, strict=True):
