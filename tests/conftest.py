@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import LIBRARIES, PAIRS, Library, Pair, require
+
+_ = os.environ.pop("PYTEST_ADDOPTS", None)  # is for these tests, and not for those they run
 
 # `pytest --hypothesis-profile thorough` looks for new cases, and says how to see them again;
 # otherwise the same few are tried every time. Machines may be slow.

@@ -685,6 +685,13 @@ def depth_of(tree: Array) -> tuple[int, Array]:
     return depth, tree
 
 
+def arrives_whole(pair: Pair, depth: int) -> None:
+    found, inside = depth_of(pair.convert(nested(depth, leaf(pair.source, 3))))
+    assert found == depth
+    assert pair.target.is_array(inside)
+    assert pair.target.values(inside).tolist() == [3, 2]
+
+
 class TestBigTrees:
     def test_of_ten_thousand_leaves_arrive_whole(self, pair: Pair) -> None:
         leaves = [pair.source.make(np.full(2, i, np.float32)) for i in range(10_000)]
@@ -695,12 +702,13 @@ class TestBigTrees:
             assert pair.target.is_array(result["all"][i])
             assert pair.target.values(result["all"][i]).tolist() == [i, i]
 
-    @pytest.mark.parametrize("depth", [1, 9, 10, 11, 48, 900, 100_000])
+    @pytest.mark.parametrize("depth", [1, 9, 10, 11, 48, 900, 10_000])
     def test_of_any_depth_arrive_whole(self, pair: Pair, depth: int) -> None:
-        found, inside = depth_of(pair.convert(nested(depth, leaf(pair.source, 3))))
-        assert found == depth
-        assert pair.target.is_array(inside)
-        assert pair.target.values(inside).tolist() == [3, 2]
+        arrives_whole(pair, depth)
+
+    @pytest.mark.parametrize("target", ["torch", "jax"])  # one by one, and all at once
+    def test_of_any_depth_there_may_be_arrive_whole(self, target: str) -> None:
+        arrives_whole(Pair("numpy", target), 100_000)
 
     def test_of_mixed_containers_arrive_whole_far_below(self, pair: Pair) -> None:
         objects = np.empty(2, object)
