@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.action_shortcuts import OrdinaryAction, action_shortcut, ordinary_action
+from gymbridge_runtime.apart import is_apart
 from gymbridge_runtime.backend import HostView
-from gymbridge_runtime.batches import is_apart
 from gymbridge_runtime.containers import LIST, MAPPING, TUPLE, items_of
 from gymbridge_runtime.describe import describe, step_to
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_integer

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, cast
 
 from gymbridge_runtime.actions import ActionRules
+from gymbridge_runtime.apart import part_by_part
 from gymbridge_runtime.arrivals import in_turn, report_together, together
 from gymbridge_runtime.backend import no_import
-from gymbridge_runtime.batches import part_by_part
 from gymbridge_runtime.bounds import proves_fit
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.first_call import FirstCall
