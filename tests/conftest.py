@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import LIBRARIES, PAIRS, Library, Pair, require
 
-_ = os.environ.pop("PYTEST_ADDOPTS", None)  # is for these tests, and not for those they run
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # `pytest --hypothesis-profile thorough` looks for new cases, and says how to see them again;
 # otherwise the same few are tried every time. Machines may be slow.
@@ -28,6 +29,14 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("few")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_options_for_the_tests_that_tests_run() -> Iterator[None]:
+    """Keep what pytest is told by the environment to itself: how many processes, for example."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("PYTEST_ADDOPTS", raising=False)
+        yield
 
 
 @pytest.fixture
