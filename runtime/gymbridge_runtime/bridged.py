@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
-from typing_extensions import TypeVar, override
+from gymbridge_runtime.narrowing import untyped
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from gymbridge_runtime.settings import Settings
@@ -17,18 +18,12 @@ class _Traffic(Protocol):
     def device(self) -> object: ...
 
 
-TrafficT = TypeVar("TrafficT", bound=_Traffic)
-
-
-class Bridged(Generic[TrafficT]):
+class Bridged:
     """A wrapper of gymbridge, whatever the form of its environment.
 
     It travels in pickles without the type parameters it was given: Python keeps those of
     ``NumpyToJax[dict[str, jax.Array]](env)``, and cannot pickle `jax.Array`.
     """
-
-    _traffic: TrafficT
-    """The conversions between the agent and the environment."""
 
     def _given(self, settings: Settings) -> dict[str, object]:
         """Return the arguments of the constructor that make another one like this."""
@@ -37,7 +32,7 @@ class Bridged(Generic[TrafficT]):
     @property
     def device(self) -> object:
         """Where the agent's arrays go, as the agent's library says it; None is its default."""
-        return self._traffic.device
+        return cast("_Traffic", untyped(self, "_traffic")).device
 
     @override
     def __getstate__(self) -> dict[str, object]:

@@ -21,7 +21,7 @@ __all__ = ["ParallelBridge"]
 
 class ParallelBridge(
     ParallelWrapper[AgentT, WrapperObsType, WrapperActType],
-    Bridged[ParallelTraffic[AgentT, WrapperObsType, WrapperActType, ActType, ArrayType]],
+    Bridged,
     Generic[AgentT, WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""
@@ -48,7 +48,9 @@ class ParallelBridge(
         )
         super().__init__(env)
         self.env: ParallelEnv[AgentT, ObsType, ActType] = env
-        self._traffic = ParallelTraffic(env, settings)
+        self._traffic: ParallelTraffic[
+            AgentT, WrapperObsType, WrapperActType, ActType, ArrayType
+        ] = ParallelTraffic(env, settings)
 
     def sample_action(self) -> dict[AgentT, WrapperActType]:
         """Return random actions, one for each agent that lives, as the agents' own arrays."""

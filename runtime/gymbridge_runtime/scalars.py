@@ -83,4 +83,4 @@ def _one_number(view: HostArray | None) -> object:
     """Return the number in ``view``, or None where it has more or fewer, or a complex one."""
     if view is None or view.size != 1 or view.dtype.kind == "c":
         return None
-    return view.item()
+    return cast("object", view.item())

@@ -22,7 +22,7 @@ __all__ = ["SingleBridge"]
 class SingleBridge(
     gym.Wrapper[WrapperObsType, WrapperActType, ObsType, ActType],
     Recorded,
-    Bridged[SingleTraffic[WrapperObsType, WrapperActType, WrapperActType]],
+    Bridged,
     Generic[WrapperObsType, WrapperActType, ObsType, ActType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""
@@ -54,7 +54,9 @@ class SingleBridge(
         metadata = settings.metadata(env.metadata)
         if metadata is not env.metadata:
             self.metadata: Info = metadata
-        self._traffic = SingleTraffic(env, settings)
+        self._traffic: SingleTraffic[WrapperObsType, WrapperActType, WrapperActType] = (
+            SingleTraffic(env, settings)
+        )
 
     def sample_action(self) -> WrapperActType:
         """Return a random action as the agent's own arrays."""

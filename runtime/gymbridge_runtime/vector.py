@@ -33,7 +33,7 @@ class _Attributes(Protocol):
 class VectorBridge(
     VectorWrapper[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
     Recorded,
-    Bridged[VectorTraffic[WrapperObsType, WrapperActType, ActType, ArrayType]],
+    Bridged,
     Generic[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
 ):
     """Holds the conversions of a wrapper; what is done with them is in the generated class."""
@@ -63,7 +63,9 @@ class VectorBridge(
         metadata = settings.metadata(env.metadata)
         if metadata is not env.metadata:
             self.metadata: Info = metadata
-        self._traffic = VectorTraffic(env, settings, reuses_buffers=_reuses_buffers(env))
+        self._traffic: VectorTraffic[WrapperObsType, WrapperActType, ActType, ArrayType] = (
+            VectorTraffic(env, settings, reuses_buffers=_reuses_buffers(env))
+        )
 
     def sample_action(self) -> WrapperActType:
         """Return random actions, one for each environment, as the agent's own arrays."""

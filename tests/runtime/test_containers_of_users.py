@@ -1046,3 +1046,33 @@ def test_attributes_that_repeat_tuples_take_no_time_without_end(pair: Pair) -> N
         assert row[0] is row[1]
         row = row[0]
     assert row[0] is result["a"]
+
+
+class Uncopied(dict[str, Array]):
+    """A dictionary that cannot be copied, as its class says."""
+
+    def __copy__(self) -> Self:
+        raise RuntimeError("there is only one")
+
+
+class Closing(dict[str, Array]):
+    """A dictionary that closes something when it is gone."""
+
+    def __del__(self) -> None:
+        self.clear()
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_dictionaries_that_refuse_to_be_copied_are_made_again(pair: Pair) -> None:
+    result: Array = pair.convert([Uncopied(a=leaf(pair.source))])[0]
+    assert type(result) is Uncopied
+    assert pair.target.is_array(result["a"])
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_what_holds_something_that_closes_is_left_as_it_is(pair: Pair) -> None:
+    array = leaf(pair.source)
+    value: Array = Described(a=array)
+    value.inside = Closing(a=array)
+    assert pair.convert([value])[0] is value
+    assert value.inside == {"a": array}
