@@ -81,6 +81,6 @@ class Scalars(Kinds["Convert"]):
 
 def _one_number(view: HostArray | None) -> object:
     """Return the number in ``view``, or None where it has more or fewer, or a complex one."""
-    if view is None or view.size != 1 or view.dtype.kind == "c":
+    if view is None or view.size != 1:
         return None
-    return cast("object", view.item())
+    return None if view.dtype.kind == "c" else view.item()
