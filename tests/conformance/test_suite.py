@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -398,10 +398,12 @@ def test_a_pair_without_wrappers_of_single_environments_has_no_actions_to_share(
 class Poor(Pair):
     """A pair whose source has few dtypes."""
 
+    dtypes: ClassVar[list[str]] = ["float32", "int64"]
+
     @override
     def sides(self, libraries: Value, required: Value) -> Sides:
         sides = super().sides(libraries, required)
-        backend = described(dtypes=["float32", "int64"])
+        backend = described(dtypes=self.dtypes)
         return Sides(Side(backend, LIBRARIES["numpy"]), sides.target)
 
 
@@ -420,6 +422,19 @@ def test_only_what_the_source_has_is_asked_of_a_target() -> None:
     poor = Asking(whole.package, "numpy", "jax", whole.wrapper, whole.forms)
     Suite().test_integers_keep_their_value_or_are_refused_by_name(poor)
     assert asked == ["int64"]
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_source_without_integers_is_asked_for_none() -> None:
+    whole = pair("numpy", "jax")
+
+    @dataclass(frozen=True)
+    class Floating(Poor):
+        dtypes: ClassVar[list[str]] = ["float32"]
+
+    floating = Floating(whole.package, "numpy", "jax", whole.wrapper, whole.forms)
+    with pytest.raises(pytest.skip.Exception, match="numpy has no integers"):
+        Suite().test_integers_keep_their_value_or_are_refused_by_name(floating)
 
 
 @dataclass(frozen=True)
