@@ -53,19 +53,27 @@ def fold(
     return f"{head}\n" + "".join(f"{pad}    {item},\n" for item in items) + f"{pad}{tail}"
 
 
-def paragraph(text: str, *, indent: int = 4) -> str:
-    """Return ``text`` in lines of a docstring; the first has no indent of its own."""
-    lines = textwrap.wrap(text, WIDTH - indent, break_long_words=False, break_on_hyphens=False)
+def paragraph(text: str, *, indent: int = 4, hanging: int = 0) -> str:
+    """Return ``text`` in lines of a docstring; the first has no indent of its own.
+
+    Args:
+        text: What is said.
+        indent: How far all lines are indented.
+        hanging: How much further those after the first are.
+    """
+    lines = textwrap.wrap(
+        text,
+        WIDTH - indent,
+        subsequent_indent=" " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return ("\n" + " " * indent).join(lines)
 
 
 def argument(name: str, text: str, *, indent: int) -> str:
-    """Return what a docstring says of an argument; the first line has no indent of its own."""
-    pad = " " * 4
-    lines = textwrap.wrap(
-        f"{name}: {text}", WIDTH - indent, subsequent_indent=pad, break_on_hyphens=False
-    )
-    return ("\n" + " " * indent).join(lines)
+    """Return what a docstring says of an argument."""
+    return paragraph(f"{name}: {text}", indent=indent, hanging=4)
 
 
 def import_from(module: str, names: Iterable[str], *, indent: int = 0) -> str:

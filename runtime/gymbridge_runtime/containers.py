@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias, ca
 from weakref import WeakValueDictionary
 
 import numpy as np
+from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.describe import shown, step_to
 from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.exchange import Exchange, holds_any, made_anew, put_attribute
+from gymbridge_runtime.exchange import Exchange, closes, holds_any, made_anew, put_attribute
 from gymbridge_runtime.narrowing import is_host_array, is_tuple, untyped
 from gymbridge_runtime.types import HostArray
 from typing_extensions import TypeVar, override
@@ -323,11 +324,7 @@ class _DataclassToo(_Container["DataclassInstance"]):
 
 def is_object_array(value: object) -> bool:
     """Tell whether ``value`` is an array of Python objects; one with a mask would lose that."""
-    return (
-        is_host_array(value)
-        and value.dtype.kind == "O"
-        and not isinstance(value, np.ma.MaskedArray)
-    )
+    return is_host_array(value) and value.dtype.kind == "O" and not NUMPY.is_opaque(type(value))
 
 
 class _ObjectArray(_Container[HostArray]):
@@ -426,9 +423,8 @@ def rebuilt(
     Raises:
         ConversionError: It can neither be made again nor copied.
     """
-    ends = hasattr(type(value), "__del__")  # with itself what its like would have as well
     with suppress(Exception):
-        new = value if ends else container.build(value, keys, children)
+        new = value if closes(type(value)) else container.build(value, keys, children)
         held = [child for _, child in container.items(new)]
         if _are(held, children) and type(new) is type(value):
             return new

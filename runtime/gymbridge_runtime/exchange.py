@@ -21,7 +21,7 @@ from gymbridge_runtime.narrowing import untyped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence, Set
 
-__all__ = ["Exchange", "Holds", "holds_any", "made_anew", "put_attribute"]
+__all__ = ["Exchange", "Holds", "closes", "holds_any", "made_anew", "put_attribute"]
 
 Holds: TypeAlias = "Callable[[object, Sequence[object]], bool]"
 """Tells whether a container holds the objects given."""
@@ -156,11 +156,11 @@ class Exchange:
             return MethodType(method.__func__, new)
         return cast("object", getattr(new, method.__name__))
 
-    def _row(self, things: Iterable[object]) -> list[object]:
+    def _row(self, things: Iterable[object], *, is_original: bool = False) -> list[object]:
         """Return what takes the place of ``things``; also of numbers, if these are the parts."""
         row = [*things]
         if (len(row) == len(self._held) and all(map(is_, row, self._held))) and (
-            self._in_attributes or not self._parts.isdisjoint(map(id, row))
+            is_original or self._in_attributes or not self._parts.isdisjoint(map(id, row))
         ):
             return [*self._children]
         followed = any(_is_followed(kind) for kind in set(map(type, row)))
@@ -170,7 +170,7 @@ class Exchange:
 
     def _like(self, value: object) -> object:
         kind = type(value)
-        if hasattr(kind, "__del__"):
+        if closes(kind):
             raise TypeError(f"{kind.__name__} ends with itself what another would have as well")
         base = next((base for base in _BASES if issubclass(kind, base)), object)
         new = source = _copied_by_itself(value, base)
@@ -185,9 +185,9 @@ class Exchange:
     def _fill(self, new: object, value: object, base: type[object], *, is_original: bool) -> None:
         """Put into ``new`` what takes the place of what ``value`` holds, past their class."""
         if base is list:
-            _init_list(new, self._memory(_iter_list(value), is_original=is_original))
+            _init_list(new, self._row(_iter_list(value), is_original=is_original))
         elif base is deque:
-            row = self._memory(_iter_deque(value), is_original=is_original)
+            row = self._row(_iter_deque(value), is_original=is_original)
             _init_deque(new, row, untyped(value, "maxlen"))
         elif issubclass(base, dict):
             if base is defaultdict:
@@ -202,10 +202,10 @@ class Exchange:
                 held, child = shown.get(key, (one, other))
                 put(new, key, child if held is one else other)
 
-    def _memory(self, things: Iterable[object], *, is_original: bool) -> list[object]:
-        row = [*things]
-        is_held = is_original and len(row) == len(self._held) and all(map(is_, row, self._held))
-        return [*self._children] if is_held else self._row(row)
+
+def closes(kind: type[object]) -> bool:
+    """Tell whether an object ends something when it is gone, which its like would have as well."""
+    return hasattr(kind, "__del__")
 
 
 def holds_any(thing: object, known: Set[int]) -> bool:

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from typing_extensions import override
 
+from tests.runtime.test_containers import Fixed, Stamped, State, depth_of, leaf, nested
 from tests.runtime.test_containers import Path as Steps
-from tests.runtime.test_containers import Stamped, State, depth_of, leaf, nested
 from tests.support import PAIRS, Array, Pair
 
 if TYPE_CHECKING:
@@ -989,29 +989,21 @@ def test_dataclasses_are_made_again_without_a_word_of_theirs(pair: Pair, kind: A
             assert pair.target.is_array(result.position)
 
 
-class Anew(Mapping[str, Array]):
+class Anew(Fixed):
     """Shows the mappings in it as others of the kind, made anew each time."""
 
     made = 0
 
     def __init__(self, held: Mapping[str, Array]) -> None:
         Anew.made += 1
-        self._held: dict[str, Array] = {
-            key: child._held if isinstance(child, Anew) else child for key, child in held.items()
-        }
+        super().__init__(
+            {k: child._values if isinstance(child, Anew) else child for k, child in held.items()}
+        )
 
     @override
     def __getitem__(self, key: str) -> Array:
-        found = self._held[key]
+        found = super().__getitem__(key)
         return Anew(found) if isinstance(found, dict) else found
-
-    @override
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
-
-    @override
-    def __len__(self) -> int:
-        return len(self._held)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
