@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
 from gymbridge_generator.layout import argument, fold, imports_from, paragraph
-from gymbridge_generator.ordinary import at_once
+from gymbridge_generator.ordinary import at_once, is_host
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class ConverterPlan:
     """The condition that no device is named, after others."""
     shares_at_once: bool
     """Whether it shares ordinary arrays by one call."""
+    takes_host_arrays: bool
+    """Whether they are NumPy's, which say whether others may write into them."""
 
     @classmethod
     def of(cls, source: Backend, target: Backend) -> ConverterPlan:
@@ -67,6 +69,7 @@ class ConverterPlan:
             ),
             only_here=" and device is None" if theirs.device else "",
             shares_at_once=at_once(source, target),
+            takes_host_arrays=is_host(source),
         )
 
 

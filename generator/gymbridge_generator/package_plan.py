@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RUNTIME_API", "FolderPlan", "LazyName", "PackagePlan", "PassedOnPlan"]
 
-RUNTIME_API = 6
+RUNTIME_API = 7
 """What generated code asks of the runtime; a test holds it to the runtime's own."""
 
 _AT_ONCE = frozenset({"__version__"})

@@ -6,7 +6,7 @@ from gymbridge_runtime._version import __version__
 
 __all__ = ["RUNTIME_API", "require_runtime_api"]
 
-RUNTIME_API = 6
+RUNTIME_API = 7
 """Raised by one whenever generated code has to be generated anew."""
 
 

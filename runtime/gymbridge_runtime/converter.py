@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, cast
 
 import numpy as np
 from gymbridge_runtime.arrays import ArrayImport
@@ -18,16 +18,18 @@ from gymbridge_runtime.known import backend_of, recognise
 from gymbridge_runtime.narrowing import is_host_array, is_host_scalar
 from gymbridge_runtime.number_shortcuts import before_numbers
 from gymbridge_runtime.ownership import Ownership
-from gymbridge_runtime.shortcuts import OrdinaryArrays, Shortcuts
+from gymbridge_runtime.shortcuts import Shortcuts, TrustedArrays
 from gymbridge_runtime.slots import fill
 from gymbridge_runtime.trees import Bag, Rule, Rules, as_it_is, rule_of
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend, Convert
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["Conversions", "Converter"]
+
+ArrayT = TypeVar("ArrayT", default=object)
 
 
 class _Options(NamedTuple):
@@ -242,7 +244,7 @@ def _explained(rule: Rule) -> Rule:
     return explained
 
 
-class Conversions:
+class Conversions(Generic[ArrayT]):
     """The conversions of one function from ``source`` to ``target``, one for every ``copy``.
 
     Each is made when it is first needed: some libraries start up when they are looked at.
@@ -265,9 +267,10 @@ class Conversions:
         self.copying = self._later("copying", copy=True)
         self.sharing = self._later("sharing", copy=False)
 
-    def ordinary(self) -> OrdinaryArrays:
-        """Return what code that looks at single arrays itself does with ordinary ones."""
-        return Shortcuts(Converter(self._target).imports, self._source).ordinary
+    def trusted(self) -> TrustedArrays[ArrayT]:
+        """Return the single arrays whose memory the function shares by a call of its own."""
+        shortcuts = Shortcuts(Converter(self._target).imports, self._source)
+        return cast("TrustedArrays[ArrayT]", shortcuts.trusted)
 
     def _later(self, name: str, *, copy: bool | None) -> Convert:
         def first(value: object) -> object:

@@ -5,8 +5,9 @@ for everything that PyTorch refuses takes four tenths of the time of its call, a
 8 µs: tensors on a GPU, or with gradients. Those seldom turn up, or always do. So arrays that look
 ordinary are taken for it until one is refused; from then on the library is asked first.
 
-This is the one place where a refusal of a library's sends an array another way. Whoever asks for an
-answer is told by None; everything else goes the other way, which can do it, or says why nobody can.
+This is the one place where a refusal of a library's sends an array another way, but for converters,
+which make the call themselves. Whoever asks for an answer is told by None; everything else goes the
+other way, which can do it, or says why nobody can.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["HandingOver", "ShortWay", "Viewing", "answering", "answering_all"]
+__all__ = ["REFUSALS", "HandingOver", "ShortWay", "Viewing", "answering", "answering_all"]
 
 GivenT = TypeVar("GivenT")
 MadeT = TypeVar("MadeT")
 
-_REFUSALS: Final = (
+REFUSALS: Final = (
     *(ArithmeticError, AssertionError, MemoryError),
     *(RuntimeError, TypeError, ValueError),
 )
@@ -58,7 +59,7 @@ def answering(
         nonlocal wary
         try:
             return None if wary and not is_plain(array) else call(array)
-        except _REFUSALS:
+        except REFUSALS:
             wary = True
             return None
 
@@ -75,7 +76,7 @@ def answering_all(
         nonlocal wary
         try:
             return None if wary and not all(map(is_plain, arrays)) else list(map(call, arrays))
-        except _REFUSALS:
+        except REFUSALS:
             wary = True
             return None
 
@@ -126,7 +127,7 @@ class ShortWay:
             try:
                 if type(value) is kind and (not wary or is_plain(value)):
                     return first(value)
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(value)
 
@@ -138,7 +139,7 @@ class ShortWay:
             try:
                 if type(value) is kind and (not wary or is_plain(value)):
                     return then(first(value))
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(value)
 
@@ -154,7 +155,7 @@ class ShortWay:
             try:
                 if type(value) is kind and (not wary or is_plain(value)):
                     return first(value)
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(value, depth, bag)
 
@@ -166,7 +167,7 @@ class ShortWay:
             try:
                 if type(value) is kind and (not wary or is_plain(value)):
                     return then(first(value))
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(value, depth, bag)
 
@@ -184,7 +185,7 @@ class ShortWay:
                     not wary or all(map(is_plain, (a, b, c, d)))
                 ):
                     return first(a), first(b), first(c), first(d)
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(a, b, c, d)
 
@@ -198,7 +199,7 @@ class ShortWay:
                     not wary or all(map(is_plain, (a, b, c, d)))
                 ):
                     return then(first(a)), then(first(b)), then(first(c)), then(first(d))
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(a, b, c, d)
 
@@ -221,10 +222,11 @@ class Viewing(ShortWay):
         is_plain: Callable[..., bool],
     ) -> None:
         super().__init__(kind, share, None, is_plain)
+        self.share: Callable[..., object] = share
 
     def before_dict(self, otherwise: Rule) -> Rule:
         """Return the same for dictionaries that hold ordinary arrays and nothing else."""
-        kind, share, is_plain, wary = self._kind, self._first, self._is_plain, False
+        kind, share, is_plain, wary = self._kind, self.share, self._is_plain, False
 
         def shared(value: dict[object, object], depth: int = 0, bag: Bag | None = None) -> object:
             nonlocal wary
@@ -236,7 +238,7 @@ class Viewing(ShortWay):
                     new[key] = share(child)
                 else:
                     return new
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(value, depth, bag)
 
@@ -248,14 +250,14 @@ class HandingOver(Viewing):
 
     @override
     def answer(self) -> Convert:
-        share, is_plain, wary = self._first, self._is_plain, False
+        share, is_plain, wary = self.share, self._is_plain, False
 
         def shared(array: HostArray) -> object:
             nonlocal wary
             try:
                 if array.flags.behaved and (not wary or is_plain(array)):
                     return share(array)
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return None
 
@@ -263,14 +265,14 @@ class HandingOver(Viewing):
 
     @override
     def alone(self, otherwise: Convert) -> Convert:
-        kind, share, is_plain, wary = self._kind, self._first, self._is_plain, False
+        kind, share, is_plain, wary = self._kind, self.share, self._is_plain, False
 
         def shared(value: HostArray) -> object:
             nonlocal wary
             try:
                 if (type(value) is kind and value.flags.behaved) and (not wary or is_plain(value)):
                     return share(value)
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(value)
 
@@ -278,14 +280,14 @@ class HandingOver(Viewing):
 
     @override
     def before(self, otherwise: Rule) -> Rule:
-        kind, share, is_plain, wary = self._kind, self._first, self._is_plain, False
+        kind, share, is_plain, wary = self._kind, self.share, self._is_plain, False
 
         def shared(value: HostArray, depth: int = 0, bag: Bag | None = None) -> object:
             nonlocal wary
             try:
                 if (type(value) is kind and value.flags.behaved) and (not wary or is_plain(value)):
                     return share(value)
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(value, depth, bag)
 
@@ -293,7 +295,7 @@ class HandingOver(Viewing):
 
     @override
     def before_four(self, otherwise: ConvertFour) -> ConvertFour:
-        kind, share, is_plain, wary = self._kind, self._first, self._is_plain, False
+        kind, share, is_plain, wary = self._kind, self.share, self._is_plain, False
 
         def shared(a: HostArray, b: HostArray, c: HostArray, d: HostArray) -> tuple[object, ...]:
             nonlocal wary
@@ -306,7 +308,7 @@ class HandingOver(Viewing):
                     and (not wary or all(map(is_plain, (a, b, c, d))))
                 ):
                     return share(a), share(b), share(c), share(d)
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(a, b, c, d)
 
@@ -314,7 +316,7 @@ class HandingOver(Viewing):
 
     @override
     def before_dict(self, otherwise: Rule) -> Rule:
-        kind, share, is_plain, wary = self._kind, self._first, self._is_plain, False
+        kind, share, is_plain, wary = self._kind, self.share, self._is_plain, False
 
         def shared(
             value: dict[object, HostArray], depth: int = 0, bag: Bag | None = None
@@ -330,7 +332,7 @@ class HandingOver(Viewing):
                     new[key] = share(child)
                 else:
                     return new
-            except _REFUSALS:
+            except REFUSALS:
                 wary = True
             return otherwise(value, depth, bag)
 

@@ -8,7 +8,7 @@ is a single array, as most observations are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, cast
 
 import numpy as np
 from gymbridge_runtime.backend import Convert, ConvertFour, no_import
@@ -18,6 +18,7 @@ from gymbridge_runtime.ownership import Ownership
 from gymbridge_runtime.plain import HandingOver, ShortWay, Viewing, answering, answering_all
 from gymbridge_runtime.slots import Slot
 from gymbridge_runtime.trees import rule_of
+from typing_extensions import TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["OrdinaryArrays", "Shortcuts"]
+__all__ = ["OrdinaryArrays", "Shortcuts", "TrustedArrays"]
+
+SharedT = TypeVar("SharedT")
 
 
 class OrdinaryArrays(NamedTuple):
@@ -37,6 +40,25 @@ class OrdinaryArrays(NamedTuple):
     """None: there are none."""
     share: Convert
     """Shares the memory of one; answers None for what is special in any way."""
+
+
+class TrustedArrays(Generic[SharedT]):
+    """The same, for code that hears itself what is special: one of `REFUSALS`.
+
+    It sets the kind to None then, and leaves this array and all others to the core, which asks
+    first.
+    """
+
+    __slots__: tuple[str, ...] = ("kind", "share")
+
+    kind: type[object] | None
+    """None: there are none, or none any more."""
+    share: Callable[[object], SharedT]
+    """Shares the memory of one. It takes NumPy's arrays if others may write into them."""
+
+    def __init__(self, kind: type[object] | None, share: Callable[[object], SharedT]) -> None:
+        self.kind = kind
+        self.share = share
 
 
 class Shortcuts:
@@ -112,6 +134,14 @@ class Shortcuts:
         if way is None:
             return OrdinaryArrays(None, no_import)
         return OrdinaryArrays(self._kind, way.answer())
+
+    @property
+    def trusted(self) -> TrustedArrays[object]:
+        """The same until one of them is refused."""
+        way = self._sharing()
+        if way is None:
+            return TrustedArrays(None, no_import)
+        return TrustedArrays(self._kind, way.share)
 
     def _way(self) -> ShortWay | None:
         return self._sharing() if self._shares else self._copying()

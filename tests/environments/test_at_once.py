@@ -72,8 +72,8 @@ AT_ONCE = ("numpy_to_torch", "torch_to_numpy")
 
 def converter(pair: str) -> Value:
     """Return the module of a converter, which nobody has given what it refuses at once."""
-    module = import_module(f"gymbridge.converters.{pair}")
-    vars(module).update(zip(("_kind", "_share"), module._conversions.ordinary(), strict=True))
+    module: Value = import_module(f"gymbridge.converters.{pair}")
+    module._trusted = module._conversions.trusted()
     return module
 
 
@@ -110,7 +110,7 @@ def test_a_converter_does_what_the_core_does(
     value = VALUES[pair.split("_", maxsplit=1)[0]][kind]()
     convert: Value = partial(getattr(module, pair), value, copy=copy)
     found = [outcome(convert), outcome(convert)]
-    monkeypatch.setattr(module, "_share", no_import)
+    monkeypatch.setattr(module._trusted, "kind", None)
     for one in found:
         alike(one, outcome(convert), value)
 
@@ -123,7 +123,7 @@ def test_a_converter_looks_no_further_at_what_is_ordinary(
     module = converter(pair)
     value = VALUES[pair.split("_", maxsplit=1)[0]]["ordinary"]()
     wanted = getattr(module, pair)(value, copy=copy)
-    for name in ("usual", "sharing"):
+    for name in ("usual", "copying", "sharing"):
         monkeypatch.setattr(module._conversions, name, unwanted)
     monkeypatch.setattr(Converter, "collect", unwanted)
     alike(getattr(module, pair)(value, copy=copy), wanted, value)
@@ -145,14 +145,29 @@ def viewed(monkeypatch: pytest.MonkeyPatch) -> list[Value]:
 REFUSED = ["requires grad", "conjugate", "negative", "bfloat16", "meta"]
 
 
+@pytest.mark.parametrize("copy", [None, True])
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_converter_asks_first_once_a_tensor_was_refused(kind: str, viewed: list[Value]) -> None:
-    share = Conversions(BACKENDS["torch"], BACKENDS["numpy"]).ordinary().share
+def test_a_converter_asks_first_once_a_tensor_was_refused(
+    kind: str, copy: bool | None, viewed: list[Value], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = converter("torch_to_numpy")
+    conversions = Conversions(BACKENDS["torch"], BACKENDS["numpy"])
+    trusted = conversions.trusted()
+    for name, value in (
+        ("_conversions", conversions),
+        ("_trusted", trusted),
+        ("_share", trusted.share),
+    ):
+        monkeypatch.setattr(module, name, value)
     special = TENSORS[kind]()
+    outcome(partial(module.torch_to_numpy, special, copy=copy))
+    assert viewed[0] is special
+    viewed.clear()
     for _ in range(3):
-        assert share(special) is None
-    same(share(torch.ones(2)), np.ones(2, np.float32))
-    assert len(viewed) == 2
+        outcome(partial(module.torch_to_numpy, special, copy=copy))
+    assert viewed == []
+    same(module.torch_to_numpy(torch.ones(2), copy=copy), np.ones(2, np.float32))
+    assert len(viewed) == 1
 
 
 class Shown(gym.Env[Value, Value]):
