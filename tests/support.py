@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,12 +12,15 @@ from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
 from textwrap import dedent
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from typing_extensions import override
+
+if TYPE_CHECKING:
+    from typing import Self
 
 __all__ = [
     "LIBRARIES",
@@ -24,6 +28,7 @@ __all__ = [
     "REPOSITORY",
     "Array",
     "Host",
+    "Interpreter",
     "Library",
     "Pair",
     "identical",
@@ -60,14 +65,17 @@ def require(name: str) -> None:
 # -- processes of their own ---------------------------------------------------------------------
 
 
+def _environment(variables: dict[str, str]) -> dict[str, str]:
+    roots = [REPOSITORY, *(REPOSITORY / name for name in ("generated", "generator", "runtime"))]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, roots))} | variables
+
+
 def run_python(code: str, *arguments: str, **variables: str) -> str:
     """Run ``code`` in a process of its own, which has to succeed; return what it printed."""
-    roots = [REPOSITORY, *(REPOSITORY / name for name in ("generated", "generator", "runtime"))]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, roots))} | variables
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", dedent(code), *arguments],
         cwd=REPOSITORY,
-        env=environment,
+        env=_environment(variables),
         capture_output=True,
         text=True,
         check=False,
@@ -75,6 +83,55 @@ def run_python(code: str, *arguments: str, **variables: str) -> str:
     )
     assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}{result.stderr}"
     return result.stdout
+
+
+class Interpreter:
+    """A process that runs one piece of code after the other, each with names of its own.
+
+    What it needs to import is imported once.
+    """
+
+    def __init__(self, **variables: str) -> None:
+        self._process: subprocess.Popen[str] = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", dedent(_ONE_AFTER_THE_OTHER)],
+            cwd=REPOSITORY,
+            env=_environment(variables),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, code: str) -> str:
+        """Run ``code``, which has to succeed; return what it printed."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(code) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, f"exit code {self._process.wait()}"
+        printed, error = json.loads(answer)
+        assert not error, printed + error
+        return str(printed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _ = self._process.communicate(timeout=60)  # it ends when nothing more comes
+
+
+_ONE_AFTER_THE_OTHER = """
+    import contextlib, io, json, sys, traceback
+    answers = sys.stdout
+    for line in sys.stdin:
+        printed, error = io.StringIO(), ""
+        try:
+            with contextlib.redirect_stdout(printed):
+                exec(json.loads(line), {"__name__": "__main__"})
+        except BaseException:
+            error = traceback.format_exc()
+        print(json.dumps([printed.getvalue(), error]), file=answers, flush=True)
+"""
 
 
 # -- array libraries, handled without the code under test ------------------------------------

@@ -75,23 +75,43 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
+def generate(folder: Path, libraries: dict[str, str], *shipped: str) -> None:
+    """Generate wrappers between NumPy, libraries with this code, and some that are shipped."""
+    names = [f'"{name}"' for name in ("numpy", *libraries, *shipped)]
+    pairs = f"\n[matrix]\nbackends = [{', '.join(names)}]\n"
+    entries = [ENTRY.format(name=name, title=name.title()) for name in libraries]
+    (folder / "spec.toml").write_text("".join([SPEC, *entries, pairs]), encoding="utf-8")
+    done = gymbridge("generate", "--spec", "spec.toml", "--out", "bridges", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    for name, code in libraries.items():
+        if code:
+            (folder / f"{name}.py").write_text(code, encoding="utf-8")
+
+
+def doctor(
+    *arguments: str, cwd: Path, stdout: int = subprocess.PIPE, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Let the doctor examine the wrappers that were generated in a folder."""
+    path = (*ROOTS, cwd)
+    command = ("doctor", *arguments, "--package", "bridges")
+    return gymbridge(*command, cwd=cwd, path=path, stdout=stdout, **variables)
+
+
+@pytest.fixture(scope="module")
+def fine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of wrappers between NumPy and a library with nothing wrong with it."""
+    folder = tmp_path_factory.mktemp("fine")
+    generate(folder, {"fine": MODULE})
+    return folder
+
+
 @pytest.fixture
 def examine(tmp_path: Path) -> Examine:
     """Return what the doctor says of wrappers between NumPy and libraries with this code."""
 
     def examined(libraries: dict[str, str]) -> dict[str, Any]:
-        names = [f'"{name}"' for name in ("numpy", *libraries)]
-        pairs = f"\n[matrix]\nbackends = [{', '.join(names)}]\n"
-        entries = [ENTRY.format(name=name, title=name.title()) for name in libraries]
-        (tmp_path / "spec.toml").write_text("".join([SPEC, *entries, pairs]), encoding="utf-8")
-        done = gymbridge("generate", "--spec", "spec.toml", "--out", "bridges", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        for name, code in libraries.items():
-            if code:
-                (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
-        done = gymbridge(
-            "doctor", "--json", "--package", "bridges", cwd=tmp_path, path=(*ROOTS, tmp_path)
-        )
+        generate(tmp_path, libraries)
+        done = doctor("--json", cwd=tmp_path)
         found: dict[str, Any] = json.loads(done.stdout)
         assert done.returncode == (0 if found["works"] else 1)
         assert bool(done.stderr) == (done.returncode == 1)
@@ -143,14 +163,14 @@ class TestHere:
         found = library(report, "jax")
         assert found["narrows"]["float64"] == "float32"
         assert found["narrows_when"] == "with x64 off"
-        done = gymbridge("doctor", "--json", cwd=tmp_path, path=ROOTS, JAX_ENABLE_X64="1")
+        generate(tmp_path, {"fine": MODULE}, "jax")
+        done = doctor("--json", cwd=tmp_path, JAX_ENABLE_X64="1")
         found = library(json.loads(done.stdout), "jax")
         assert (found["narrows"], found["narrows_when"]) == ({}, "")
 
 
-def test_the_table_is_plain_text_without_a_terminal(examine: Examine, tmp_path: Path) -> None:
-    examine({"fine": MODULE})
-    done = gymbridge("doctor", "--package", "bridges", cwd=tmp_path, path=(*ROOTS, tmp_path))
+def test_the_table_is_plain_text_without_a_terminal(fine: Path) -> None:
+    done = doctor(cwd=fine)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     words = [line.split() for line in done.stdout.splitlines()]
@@ -160,21 +180,12 @@ def test_the_table_is_plain_text_without_a_terminal(examine: Examine, tmp_path: 
 
 
 @pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}], ids=repr)
-def test_the_table_on_a_terminal(
-    examine: Examine, tmp_path: Path, variables: dict[str, str]
-) -> None:
+def test_the_table_on_a_terminal(fine: Path, variables: dict[str, str]) -> None:
     pty = pytest.importorskip("pty", reason="needs a terminal to pretend")
-    examine({"fine": MODULE})
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as terminal:
         kind = {"COLUMNS": "90", "TERM": "xterm"} | variables
-        done = gymbridge(
-            *("doctor", "--package", "bridges"),
-            cwd=tmp_path,
-            path=(*ROOTS, tmp_path),
-            stdout=theirs,
-            **kind,
-        )
+        done = doctor(cwd=fine, stdout=theirs, **kind)
         os.close(theirs)
         shown = terminal.read(1 << 16).decode()
     assert (done.returncode, done.stderr) == (0, "")
@@ -259,18 +270,17 @@ def test_a_package_without_wrappers_is_named(tmp_path: Path) -> None:
         )
 
 
-def test_without_rich_and_packaging(examine: Examine, tmp_path: Path) -> None:
-    examine({"fine": MODULE})
+def test_without_rich_and_packaging(fine: Path) -> None:
     code = (
         "import sys; sys.modules.update(rich=None, packaging=None); "
         "from gymbridge_cli.main import main; "
         "raise SystemExit(main(['doctor', '--package', 'bridges']))"
     )
-    path = os.pathsep.join(map(str, (*ROOTS, tmp_path)))
+    path = os.pathsep.join(map(str, (*ROOTS, fine)))
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"PYTHONPATH": path},
-        cwd=tmp_path,
+        cwd=fine,
         capture_output=True,
         text=True,
         check=False,

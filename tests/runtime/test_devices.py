@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import TYPE_CHECKING
 
 import gymnasium as gym
 import numpy as np
@@ -22,9 +23,10 @@ from tests.libraries.strict import strict
 from tests.libraries.torch import torch
 from tests.runtime.layouts import expose
 from tests.runtime.replay import Replay
-from tests.support import LIBRARIES, Array, Host, Pair, identical, require, run_python
+from tests.support import LIBRARIES, Array, Host, Interpreter, Pair, identical, require
 
-EIGHT = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PREAMBLE = """
 import warnings
@@ -40,8 +42,11 @@ replicated = NamedSharding(mesh, PartitionSpec())
 """
 
 
-def with_eight_devices(code: str) -> str:
-    return run_python(PREAMBLE + code, **EIGHT)
+@pytest.fixture(scope="module")
+def eight() -> Iterator[Interpreter]:
+    """A process in which JAX has eight devices."""
+    with Interpreter(XLA_FLAGS="--xla_force_host_platform_device_count=8") as process:
+        yield process
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch", "jax", "mlx"])
@@ -64,11 +69,11 @@ def test_libraries_that_list_their_devices_and_one_that_does_not(backend: Dlpack
 
 
 class TestJaxWithEightDevices:
-    def test_all_of_them_are_named(self) -> None:
+    def test_all_of_them_are_named(self, eight: Interpreter) -> None:
         found = "print(*__import__('gymbridge_runtime.backends.jax').backends.jax.JAX.devices())"
-        assert with_eight_devices(found).split() == [f"cpu:{number}" for number in range(8)]
+        assert eight.run(PREAMBLE + found).split() == [f"cpu:{number}" for number in range(8)]
 
-    def test_results_go_where_they_are_asked_to_go(self) -> None:
+    def test_results_go_where_they_are_asked_to_go(self, eight: Interpreter) -> None:
         code = """
 for name in ("numpy", "torch"):
     pair = Pair(name, "jax")
@@ -95,7 +100,7 @@ for name in ("numpy", "torch"):
             assert pair.convert({"a": np.ones(2, "f4")})["a"].devices() == {devices[5]}
 """
         assert (
-            with_eight_devices(code).splitlines()
+            eight.run(PREAMBLE + code).splitlines()
             == [
                 f"value[0]: the array would have to be copied to {place} (jaxlib._jax.ArrayImpl of "
                 "float32, shape (2,), on cpu:0); move it there first, or allow copies"
@@ -108,7 +113,7 @@ for name in ("numpy", "torch"):
             * 2
         )
 
-    def test_arrays_come_from_wherever_they_are(self) -> None:
+    def test_arrays_come_from_wherever_they_are(self, eight: Interpreter) -> None:
         code = """
 array = jax.device_put(jnp.arange(6.0).reshape(2, 3), devices[6])
 view = Pair("jax", "numpy").convert(array, copy=False)
@@ -117,9 +122,9 @@ tensor = Pair("jax", "torch").convert(array)
 tensor.zero_()
 assert array.tolist() == view.tolist() == [[0, 1, 2], [3, 4, 5]]
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_sharded_arrays_come_back_gathered(self) -> None:
+    def test_sharded_arrays_come_back_gathered(self, eight: Interpreter) -> None:
         code = """
 values = np.arange(64, dtype="f4").reshape(16, 4)
 two = Mesh(np.array(devices).reshape(4, 2), ("a", "b"))
@@ -144,11 +149,11 @@ try:
 except CopyRequiredError as error:
     print(error.path, error.problem)
 """
-        assert with_eight_devices(code) == (
+        assert eight.run(PREAMBLE + code) == (
             "value[0] the array had to be copied to be seen from the host\n"
         )
 
-    def test_batches_are_laid_out_over_a_mesh(self) -> None:
+    def test_batches_are_laid_out_over_a_mesh(self, eight: Interpreter) -> None:
         code = """
 import gymnasium as gym
 from gymbridge.vector import NumpyToJax, TorchToJax, NumpyToTorch
@@ -166,9 +171,11 @@ for env in (NumpyToJax(bare(), batches), TorchToJax(NumpyToTorch(bare()), batche
         assert value.sharding.is_equivalent_to(batches, value.ndim), value.sharding
     assert env.sample_action().sharding.is_fully_replicated
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_arrays_with_fewer_axes_than_the_layout_names_follow_its_first_ones(self) -> None:
+    def test_arrays_with_fewer_axes_than_the_layout_names_follow_its_first_ones(
+        self, eight: Interpreter
+    ) -> None:
         code = """
 import gymnasium as gym
 from gymbridge.vector import NumpyToJax
@@ -181,9 +188,9 @@ for value in (reward, terminated, truncated):
     assert value.sharding.is_equivalent_to(batches, 1), value.sharding
 assert Pair("numpy", "jax").convert(3, device=layout).sharding.is_fully_replicated
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_an_array_that_lies_as_it_is_asked_to_is_itself(self) -> None:
+    def test_an_array_that_lies_as_it_is_asked_to_is_itself(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
@@ -198,9 +205,9 @@ for other in (jnp.ones((8, 2)), jax.device_put(jnp.ones((8, 2)), replicated)):
     else:
         raise AssertionError("it was moved")
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_reset_options_are_no_batch(self) -> None:
+    def test_reset_options_are_no_batch(self, eight: Interpreter) -> None:
         code = """
 from gymbridge.vector import JaxToNumpy
 from tests.environments.worlds import EchoVector
@@ -214,9 +221,11 @@ JaxToNumpy(env, env_device=batches).reset(options={"goal": np.arange(3)})
 assert env.told.sharding.is_fully_replicated and len(env.told.devices()) == 8
 assert identical(np.array(env.told), np.arange(3, dtype=np.int32))
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_the_kind_of_memory_is_that_of_the_layout_whatever_the_axes(self) -> None:
+    def test_the_kind_of_memory_is_that_of_the_layout_whatever_the_axes(
+        self, eight: Interpreter
+    ) -> None:
         code = """
 layout = NamedSharding(mesh, PartitionSpec("batch", None), memory_kind="unpinned_host")
 from gymbridge_runtime.known import load
@@ -227,9 +236,9 @@ for shape in ((8, 2), (8,)):
     assert array.sharding.memory_kind == "unpinned_host", shape
 assert load("gymbridge_runtime.backends.jax:JAX").everywhere(layout).memory_kind == "unpinned_host"
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_a_kind_of_memory_beside_the_devices_own_has_no_text(self) -> None:
+    def test_a_kind_of_memory_beside_the_devices_own_has_no_text(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.known import load
 backend = load("gymbridge_runtime.backends.jax:JAX")
@@ -237,9 +246,11 @@ pinned = SingleDeviceSharding(devices[3], memory_kind="pinned_host")
 assert backend.device_text(pinned) is pinned
 assert backend.device_text(SingleDeviceSharding(devices[3])) == "cpu:3"
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_a_batch_that_does_not_divide_is_an_error_that_says_so(self) -> None:
+    def test_a_batch_that_does_not_divide_is_an_error_that_says_so(
+        self, eight: Interpreter
+    ) -> None:
         code = """
 good, bad = np.ones((8, 4), "f4"), np.ones((6, 4), "f4")
 for tree in ({"obs": bad}, {"obs": [good, bad]}):
@@ -250,13 +261,13 @@ for tree in ({"obs": bad}, {"obs": [good, bad]}):
         print(error)
         assert isinstance(error.__cause__, ValueError)
 """
-        path, message, other, _ = with_eight_devices(code).splitlines()
+        path, message, other, _ = eight.run(PREAMBLE + code).splitlines()
         assert (path, other) == ("value['obs']", "value['obs'][1]")
         assert message.startswith("value['obs']: JAX could not make the array on NamedSharding(")
         assert "divi" in message
         assert "(numpy.ndarray of float32, shape (6, 4), on cpu)" in message
 
-    def test_a_vector_that_does_not_divide_is_one_too(self) -> None:
+    def test_a_vector_that_does_not_divide_is_one_too(self, eight: Interpreter) -> None:
         code = """
 import gymnasium as gym
 from gymbridge.vector import NumpyToJax
@@ -267,9 +278,9 @@ try:
 except ConversionError as error:
     print(error)
 """
-        assert with_eight_devices(code).startswith("obs: JAX could not make the array on NamedSh")
+        assert eight.run(PREAMBLE + code).startswith("obs: JAX could not make the array on NamedSh")
 
-    def test_snapshots_hold_there_too(self) -> None:
+    def test_snapshots_hold_there_too(self, eight: Interpreter) -> None:
         code = """
 from tests.runtime.layouts import expose
 heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda _, y: y @ y * 1e-3, x))
@@ -287,9 +298,9 @@ for name in ("numpy", "torch"):
             assert identical(np.array(result), before), (name, device, size)
             jax.block_until_ready(pending)
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_copies_of_arrays_that_were_put_somewhere_stay_there(self) -> None:
+    def test_copies_of_arrays_that_were_put_somewhere_stay_there(self, eight: Interpreter) -> None:
         code = """
 for place in (devices[3], batches, replicated):
     array = jax.device_put(jnp.arange(8.0), place)
@@ -306,9 +317,11 @@ for array in (jnp.arange(8.0), elsewhere):
     assert copy is not array
     assert not copy.committed and copy.devices() == array.devices()
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_arrays_of_the_agent_s_own_stay_where_they_are_when_they_are_cast(self) -> None:
+    def test_arrays_of_the_agent_s_own_stay_where_they_are_when_they_are_cast(
+        self, eight: Interpreter
+    ) -> None:
         code = """
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
@@ -325,9 +338,11 @@ for copy in (None, True):
 moved = Converter(load("gymbridge_runtime.backends.jax:JAX"), float_dtype="float16", device="cpu:5")
 assert moved(own[0]).devices() == {devices[5]}
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_arrays_made_with_x64_keep_their_values_wherever_they_go(self) -> None:
+    def test_arrays_made_with_x64_keep_their_values_wherever_they_go(
+        self, eight: Interpreter
+    ) -> None:
         code = """
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
@@ -343,9 +358,9 @@ for place in (batches, replicated, "cpu:1", None):
             assert moved.dtype == "int64" and np.array_equal(np.asarray(moved), wanted), place
             assert (moved is array) <= (copy is None)
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_spaces_of_a_user_s_own_are_not_divided(self) -> None:
+    def test_spaces_of_a_user_s_own_are_not_divided(self, eight: Interpreter) -> None:
         code = """
 import gymnasium as gym
 from gymnasium import spaces
@@ -369,9 +384,11 @@ for space in (Joint((8,), np.float32), spaces.Dict(joint=Joint((8,), np.float32)
     assert len(joints) == 8
     assert all(one.sharding.is_fully_replicated for one in joints)
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_actions_that_come_one_for_each_environment_are_not_divided(self) -> None:
+    def test_actions_that_come_one_for_each_environment_are_not_divided(
+        self, eight: Interpreter
+    ) -> None:
         code = """
 from gymnasium import spaces
 from gymbridge.vector import JaxToNumpy
@@ -390,9 +407,9 @@ for space in (
     assert sum(divided) == isinstance(space, spaces.Tuple), (space, divided)
     assert all(len(one.devices()) == 8 for one in jax.tree.leaves(env.received))
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_what_comes_one_for_each_environment_is_not_divided(self) -> None:
+    def test_what_comes_one_for_each_environment_is_not_divided(self, eight: Interpreter) -> None:
         code = """
 import gymnasium as gym
 from gymnasium import spaces
@@ -429,9 +446,11 @@ for obs, *_ in (env.reset(), env.step(env.sample_action())):
 reward = env.step(env.sample_action())[1]
 assert reward.sharding.is_equivalent_to(batches, 1)
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_what_is_not_as_its_space_declares_is_not_divided_either(self) -> None:
+    def test_what_is_not_as_its_space_declares_is_not_divided_either(
+        self, eight: Interpreter
+    ) -> None:
         code = """
 from gymnasium import spaces
 from gymbridge.vector import NumpyToJax
@@ -455,26 +474,27 @@ except ConversionError as error:
 else:
     raise AssertionError("it has 81 bits")
 """
-        with_eight_devices(code)
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
+        eight.run(PREAMBLE + code)
 
-    def test_memory_is_copied_once_on_its_way_to_another_device(self) -> None:
+    def test_memory_is_copied_once_on_its_way_to_another_device(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.backends.jax import JaxBackend
+from unittest.mock import patch
 copied = []
 private_copy = JaxBackend.private_copy
 def counted(self, view, dtype):
     copied.append(private_copy(self, view, dtype))
     return copied[-1]
-JaxBackend.private_copy = counted
-result = Pair("numpy", "jax").convert(np.arange(1 << 20, dtype="f4"), device="cpu:3")
+with patch.object(JaxBackend, "private_copy", counted):
+    result = Pair("numpy", "jax").convert(np.arange(1 << 20, dtype="f4"), device="cpu:3")
 assert len(copied) == 1
 # what JAX has is the copy itself, which nobody else holds
 assert result.block_until_ready().unsafe_buffer_pointer() == copied[0].ctypes.data
 """
-        with_eight_devices(code)
+        eight.run(PREAMBLE + code)
 
-    def test_actions_go_to_the_device_of_the_environment(self) -> None:
+    def test_actions_go_to_the_device_of_the_environment(self, eight: Interpreter) -> None:
         code = """
 import pickle, gymnasium as gym
 from gymbridge import JaxToTorch, NumpyToJax
@@ -496,7 +516,7 @@ for place in ("cpu:2", devices[2]):
         assert again.reset(seed=0)[0].devices() == {devices[4]}
     print(inner.env.spec.to_json().count('"cpu:4"'))
 """
-        assert with_eight_devices(code) == "1\n1\n"
+        assert eight.run(PREAMBLE + code) == "1\n1\n"
 
 
 def test_a_platform_names_its_first_device() -> None:
