@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +13,8 @@ from tests.support import LIBRARIES, PAIRS, Library, Pair, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from coverage import Coverage
 
 # `pytest --hypothesis-profile thorough` looks for new cases, and says how to see them again;
 # otherwise the same few are tried every time. Machines may be slow.
@@ -29,6 +33,33 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("few")
+
+
+HERE = Path(__file__).parent
+MEASURED = {"conformance", "environments", "runtime"}
+"""The folders whose tests have to run every line of the runtime, with `pytest --cov`. What others
+happen to run says little about it, and to be watched takes them half as long again."""
+
+
+def _watching() -> Coverage | None:
+    module = sys.modules.get("coverage")  # nobody watches unless somebody has imported it
+    return None if module is None else cast("type[Coverage]", module.Coverage).current()
+
+
+@pytest.fixture(autouse=True)
+def nothing_measured_elsewhere(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Let nobody watch what another test runs, here or in processes that it starts."""
+    measuring: list[Coverage] = []
+    if request.path.relative_to(HERE).parts[0] not in MEASURED:
+        monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+        while (watching := _watching()) is not None:
+            watching.stop()
+            measuring.append(watching)
+    yield
+    while measuring:
+        measuring.pop().start()
 
 
 @pytest.fixture(autouse=True, scope="session")
