@@ -37,8 +37,10 @@ settings.load_profile("few")
 
 HERE = Path(__file__).parent
 MEASURED = {"conformance", "environments", "runtime"}
-"""The folders whose tests have to run every line of the runtime, with `pytest --cov`. What others
-happen to run says little about it, and to be watched takes them half as long again."""
+"""The folders whose tests are to run every line of the runtime, as `pytest --cov` shows.
+
+What others happen to run says little about it, and to be watched takes them half as long again.
+"""
 
 
 def _watching() -> Coverage | None:

@@ -118,8 +118,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     plain_dtypes: frozenset[AnyDType] = frozenset()
     """The dtypes that `plain_import` takes and keeps, or narrows as `stored_as` says it does; none:
     there is no cheap way in."""
-    refuses_others: bool = False
-    """Whether `plain_import` raises an error for every other dtype."""
+    keeps_or_refuses: bool = False
+    """Whether `plain_import` keeps every dtype that it does not refuse by an error."""
     plain_bytes: int = sys.maxsize
     """The size below which a batch of copies is imported at once."""
 

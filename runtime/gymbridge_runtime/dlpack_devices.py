@@ -88,7 +88,8 @@ class DlpackDevices(NamedTuple):
         if isinstance(device, str) and self.parse is not None:
             parse = cast("Callable[[object], object]", dotted(self.parse, self.module))
             return self._asked(parse, device)
-        place = self.of(self._asked(lambda to: self.moved(probe(), to), device))
+        made = probe()
+        place = self.of(self._asked(lambda to: self.moved(made, to), device))
         if place is None:
             return device
         # TensorFlow takes devices that are not there, and stays where it is

@@ -103,7 +103,7 @@ class Shortcuts:
             return None
         if target.keeps_read_only:
             return Viewing(self._kind, self._source.plain_view(), self._is_plain)
-        if not (self._source.host_arrays and target.refuses_others):
+        if not (self._source.host_arrays and target.keeps_or_refuses):
             return None
         return HandingOver(self._kind, target.plain_import(), self._is_accepted)
 
@@ -112,7 +112,7 @@ class Shortcuts:
         source, target = self._source, self._imports.target
         if not self._exist or self._casts or target.batches or target.copies_in:
             return None
-        if not target.refuses_others:
+        if not target.keeps_or_refuses:
             return None
         over = None if target.host_arrays else target.plain_import()
         copy = source.plain_copy()

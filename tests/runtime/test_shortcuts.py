@@ -149,7 +149,7 @@ def shortcuts_of(pair: Pair, copy: bool | None = None) -> tuple[Converter, Short
     return converter, Shortcuts(converter.imports, BACKENDS[pair.source.name])
 
 
-FOUR = [pair for pair in PAIRS if "mlx" not in {pair.source.name, pair.target.name}]
+FOUR = [pair for pair in PAIRS if pair.target.name != "mlx"]
 """The pairs with a shortcut for four arrays."""
 
 

@@ -28,7 +28,7 @@ class NumpyBackend(Backend[HostArray, None]):
     host_scalars: bool = True
     plain_dtypes: frozenset[AnyDType] = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
     host_arrays: bool = True
-    refuses_others: bool = True  # there are none that it does not keep
+    keeps_or_refuses: bool = True
 
     @override
     def plain_kind(self) -> type[object] | None:

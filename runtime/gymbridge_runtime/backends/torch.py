@@ -77,7 +77,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         np.dtype(name) for name in _DTYPES.values() if name != "uint64"
     )
 
-    refuses_others: bool = True
+    keeps_or_refuses: bool = True
 
     @override
     def plain_kind(self) -> type[object] | None:
@@ -224,7 +224,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
 
 def _number_of(array: torch.Tensor) -> complex | None:
-    return None if array.ndim else array.item()
+    return None if array.ndim or array.is_sparse else array.item()
 
 
 def _ordinary(array: torch.Tensor) -> torch.Tensor:
