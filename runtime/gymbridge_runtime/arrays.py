@@ -13,7 +13,7 @@ from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_floating, is_int
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.layouts import odd_layout
 from gymbridge_runtime.memory import silence
-from gymbridge_runtime.ownership import Ownership
+from gymbridge_runtime.ownership import ALLOW_COPIES, Ownership, obstacle
 from gymbridge_runtime.slots import Slot
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ __all__ = ["ArrayImport"]
 
 _INT64 = np.iinfo(np.int64)
 _BITS_IN_WORDS = 1024
-_ALLOW_COPIES = "allow copies: copy=None or copy=True"
 _CAST_FIRST = "cast it first, or allow copies"
 
 
@@ -56,7 +55,7 @@ class ArrayImport:
         self.ownership: Ownership = ownership
         self.float_dtype: AnyDType | None = float_dtype
         self._bounded: bool = bounded
-        self.copies: bool = ownership in {Ownership.SNAPSHOT, Ownership.ALWAYS_COPY}
+        self.copies: bool = ownership.copies
         self._never: bool = ownership is Ownership.NEVER_COPY
         self._over: Import = target.plain_import()
 
@@ -133,7 +132,7 @@ class ArrayImport:
         """
         if self._never and view.copied:
             raise CopyRequiredError(
-                "the array had to be copied to be seen from the host", _ALLOW_COPIES
+                "the array had to be copied to be seen from the host", ALLOW_COPIES
             )
         return self.take(view, bag, dtype)
 
@@ -190,10 +189,10 @@ class ArrayImport:
                 )
             array = silence().run(target.private_copy, array, dtype)
         elif not owned:
-            obstacle = self._obstacle(array)
-            if obstacle is not None and self._never:
-                raise CopyRequiredError(obstacle, _ALLOW_COPIES)
-            if obstacle is not None and not (self._import_copies and target.accepts(array)):
+            reason = self._obstacle(array)
+            if reason is not None and self._never:
+                raise CopyRequiredError(reason, ALLOW_COPIES)
+            if reason is not None and not (self._import_copies and target.accepts(array)):
                 array = target.private_copy(array, dtype)
         elif not target.accepts(array):
             array = target.private_copy(array, dtype)
@@ -242,13 +241,11 @@ class ArrayImport:
             return "a copy was asked for"
         if self._import_copies:
             return f"{target.title} copies whatever it imports"
-        if not target.mutable:
-            return f"{target.title} arrays never change, and this memory may"
-        if not array.flags.writeable and not target.keeps_read_only:
-            return f"{target.title} would write through to memory that is read-only"
-        if not target.accepts(array):
+        # what is read-only here may be written into by who owns it
+        reason = obstacle(target, changes=True, writable=array.flags.writeable)
+        if reason is None and not target.accepts(array):
             return f"{target.title} does not take {odd_layout(array)}"
-        return None
+        return reason
 
     def _cast_of(self, array: HostArray) -> AnyDType:
         dtype = array.dtype

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gymbridge_runtime.describe import shown
 from gymbridge_runtime.dtypes import is_floating
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
-from gymbridge_runtime.ownership import Ownership
+from gymbridge_runtime.ownership import ALLOW_COPIES, Ownership, obstacle
 
 if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend, Export
@@ -39,8 +39,7 @@ class DirectImport:
         self._target: AnyBackend = target
         self._device: object = device
         self._float_dtype: AnyDType | None = float_dtype
-        self._copies: bool = ownership in {Ownership.SNAPSHOT, Ownership.ALWAYS_COPY}
-        self._never: bool = ownership is Ownership.NEVER_COPY
+        self._ownership: Ownership = ownership
 
     def takes(self, export: Export) -> bool:
         """Tell whether the array can stay where it is, and as it is."""
@@ -60,11 +59,11 @@ class DirectImport:
             ConversionError: One of the libraries refuses.
         """
         target = self._target
-        obstacle = None if export.owned else self._obstacle(source, export)
-        if obstacle is not None and self._never:
-            raise CopyRequiredError(obstacle, "allow copies: copy=None or copy=True")
+        reason = None if export.owned else self._obstacle(source, export)
+        if reason is not None and self._ownership is Ownership.NEVER_COPY:
+            raise CopyRequiredError(reason, ALLOW_COPIES)
         try:
-            array = export.array if obstacle is None else source.snapshot(export.array, None)
+            array = export.array if reason is None else source.snapshot(export.array, None)
             return target.from_dlpack(array)
         except Exception as error:
             raise ConversionError(
@@ -74,14 +73,8 @@ class DirectImport:
 
     def _obstacle(self, source: AnyBackend, export: Export) -> str | None:
         """Return why the target cannot or must not share the memory, or None if it can."""
-        target = self._target
-        writable = source.mutable and source.writable_views
-        if self._copies:
+        if self._ownership.copies:
             return "a copy was asked for"
-        if writable and not target.mutable:
-            return f"{target.title} arrays never change, and this memory may"
-        if target.mutable and not writable:
-            return f"{target.title} would write through to memory that is read-only"
-        if not export.dense:
-            return f"{target.title} may not take memory with gaps"
-        return None
+        writable = source.mutable and source.writable_views
+        gaps = None if export.dense else f"{self._target.title} may not take memory with gaps"
+        return obstacle(self._target, changes=writable, writable=writable) or gaps

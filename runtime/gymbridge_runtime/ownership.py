@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["Ownership"]
+if TYPE_CHECKING:
+    from gymbridge_runtime.backend import AnyBackend
+
+__all__ = ["ALLOW_COPIES", "Ownership", "obstacle"]
+
+ALLOW_COPIES: Final = "allow copies: copy=None or copy=True"
+"""What to do about a `CopyRequiredError`."""
 
 
 class Ownership(Enum):
@@ -35,3 +42,23 @@ class Ownership(Enum):
         if copy not in (True, False):
             raise TypeError(f"copy={copy!r} is none of None, True and False")
         return cls.ALWAYS_COPY if copy else cls.NEVER_COPY
+
+    @property
+    def copies(self) -> bool:
+        """Whether everything is copied."""
+        return self in {Ownership.SNAPSHOT, Ownership.ALWAYS_COPY}
+
+
+def obstacle(target: AnyBackend, *, changes: bool, writable: bool) -> str | None:
+    """Return why arrays of ``target`` must not be over somebody's memory, or None if they may.
+
+    Args:
+        target: The library of the arrays.
+        changes: Whether somebody may write into the memory.
+        writable: Whether everybody may.
+    """
+    if not target.mutable:
+        return f"{target.title} arrays never change, and this memory may" if changes else None
+    if not writable and not target.keeps_read_only:
+        return f"{target.title} would write through to memory that is read-only"
+    return None

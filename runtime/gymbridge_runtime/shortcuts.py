@@ -14,7 +14,7 @@ import numpy as np
 from gymbridge_runtime.backend import Convert, ConvertFour, no_import
 from gymbridge_runtime.dtypes import AnyDType, is_floating
 from gymbridge_runtime.narrowing import is_plain_dict
-from gymbridge_runtime.ownership import Ownership
+from gymbridge_runtime.ownership import Ownership, obstacle
 from gymbridge_runtime.plain import HandingOver, ShortWay, Viewing, answering, answering_all
 from gymbridge_runtime.slots import Slot
 from gymbridge_runtime.trees import rule_of
@@ -77,8 +77,8 @@ class Shortcuts:
         )
         self._shares: bool = (
             imports.ownership is Ownership.WHERE_SAFE
-            and target.mutable
-            and ((source.mutable and source.writable_views) or target.keeps_read_only)
+            and obstacle(target, changes=True, writable=source.mutable and source.writable_views)
+            is None
         )
         self._exist: bool = (
             self._kind is not None

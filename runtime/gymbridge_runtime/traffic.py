@@ -57,7 +57,7 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
     # a slot is found in a third of the time of an attribute beside what is cached below
     __slots__: tuple[str, ...] = (
         *("__dict__", "__weakref__", "_settings", "device"),
-        *("act", "inform", "kind", "observe", "share"),
+        *("act", "inform", "observe"),
     )
 
     act: Callable[[ActT], EnvActT]
@@ -66,13 +66,6 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
     """Converts observations."""
     inform: Callable[[InfosT], InfosT]
     """Converts infos; of a device that is a mesh they take every part."""
-
-    # for code that looks at observations itself
-
-    kind: type[object] | None
-    """The type of the ordinary ones; None: there are none."""
-    share: Callable[[object], ObsT | None]
-    """Shares the memory of one, by one call; see `OrdinaryArrays`."""
 
     _promised_new: bool = True
     """Whether the environment promises not to reuse what it returned; Gymnasium's do."""
@@ -83,8 +76,6 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         self.act = cast("Callable[[ActT], EnvActT]", FirstCall(self, "act", self._act))
         self.observe = cast("Callable[[object], ObsT]", FirstCall(self, "observe", self._observe))
         self.inform = cast("Callable[[InfosT], InfosT]", FirstCall(self, "inform", self._inform))
-        self.kind = None
-        self.share = no_import
 
     def _act(self) -> Convert:
         source, target = self._settings.source, self._settings.target
@@ -109,11 +100,7 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
         return self._to_agent("info", place).whole()
 
     def _observe(self) -> Convert:
-        observations, source = self._observations, self._settings.source
-        ordinary = Shortcuts(observations.imports, source).ordinary
-        self.kind = ordinary.kind
-        self.share = cast("Callable[[object], ObsT | None]", ordinary.share)
-        return observations.behind_shortcut(source)
+        return self._observations.behind_shortcut(self._settings.source)
 
     @cached_property
     def options(self) -> Callable[[Info | None], Info | None]:
@@ -236,7 +223,14 @@ class SingleTraffic(_OneSpace[ObsT, ActT, EnvActT]):
         settings: What the wrapper was told.
     """
 
-    __slots__: tuple[str, ...] = ("report",)
+    __slots__: tuple[str, ...] = ("kind", "report", "share")
+
+    # for code that looks at observations itself
+
+    kind: type[object] | None
+    """The type of the ordinary ones; None: there are none."""
+    share: Callable[[object], ObsT | None]
+    """Shares the memory of one, by one call; see `OrdinaryArrays`."""
 
     report: Callable[[object, Info], tuple[ObsT, Info]]
     """Converts an observation and an info, at once where that is cheaper."""
@@ -246,6 +240,15 @@ class SingleTraffic(_OneSpace[ObsT, ActT, EnvActT]):
         self.report = cast(
             "Callable[[object, Info], tuple[ObsT, Info]]", FirstCall(self, "report", self._report)
         )
+        self.kind = None
+        self.share = no_import
+
+    @override
+    def _observe(self) -> Convert:
+        ordinary = Shortcuts(self._observations.imports, self._settings.source).ordinary
+        self.kind = ordinary.kind
+        self.share = cast("Callable[[object], ObsT | None]", ordinary.share)
+        return super()._observe()
 
     def _report(self) -> Callable[[object, Info], tuple[object, object]]:
         if self._settings.target.batches and self.device is None:
