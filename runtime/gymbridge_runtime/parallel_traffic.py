@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Generic, Protocol, cast
 
 from gymbridge_runtime.containers import MAPPING, items_of, rebuilt
 from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.narrowing import is_mapping
+from gymbridge_runtime.narrowing import is_mapping, is_space
 from gymbridge_runtime.scalars import Scalars
-from gymbridge_runtime.traffic import Traffic
+from gymbridge_runtime.traffic import UNKNOWN_SPACE, Traffic
 from gymbridge_runtime.types import Info
 from typing_extensions import TypeVar, override
 
@@ -107,10 +108,19 @@ class _Actions(dict[object, "Convert"]):
         self._rules: ActionRules = rules
 
     def __missing__(self, agent: object) -> Convert:
-        if len(self) >= _MOST_AGENTS:
-            self.clear()
-        rule = self[agent] = self._rules.of(self._env.action_space(agent), f"action[{agent!r}]")
+        space = self._space_of(agent)
+        rule = self._rules.of(UNKNOWN_SPACE if space is None else space, f"action[{agent!r}]")
+        if space is not None:  # an agent without one may get it when it comes to life
+            if len(self) >= _MOST_AGENTS:
+                self.clear()
+            self[agent] = rule
         return rule
+
+    def _space_of(self, agent: object) -> AnySpace | None:
+        space: object = None
+        with suppress(Exception):  # whatever an environment says of agents that it does not know
+            space = self._env.action_space(agent)
+        return space if is_space(space) else None
 
     def __call__(self, actions: object) -> object:
         if is_mapping(actions):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.settings import Settings
     from gymbridge_runtime.types import AnySpace, HostArray
 
-__all__ = ["SingleTraffic", "Traffic", "VectorTraffic"]
+__all__ = ["UNKNOWN_SPACE", "SingleTraffic", "Traffic", "VectorTraffic"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
@@ -158,10 +158,11 @@ class Traffic(ABC, Generic[ObsT, ActT, EnvActT, InfosT]):
 def _space_of(env: _Environment, name: str) -> AnySpace:
     """Return a space of ``env``, or one of which nothing is known where it declares none."""
     found = cast("object", getattr(env, name, None))
-    return found if is_space(found) else _UNKNOWN
+    return found if is_space(found) else UNKNOWN_SPACE
 
 
-_UNKNOWN: Final[AnySpace] = Space()
+UNKNOWN_SPACE: Final[AnySpace] = Space()
+"""A space of which nothing is known: what has it is converted as any value is."""
 
 
 class _OneSpace(Traffic[ObsT, ActT, EnvActT]):

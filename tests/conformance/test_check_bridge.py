@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from collections import UserList
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import gymnasium as gym
@@ -13,7 +20,7 @@ from gymbridge_runtime.testing.check import agent_action, rounded
 from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
 from gymbridge_runtime.testing.side import Side
 from gymbridge_runtime.testing.worlds import World, WorldVector
-from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from typing_extensions import override
 
 from gymbridge import NumpyToTorch, vector
@@ -459,3 +466,153 @@ from gymbridge.testing import check_bridge
 print(check_bridge(NumpyToTorch(gym.make("CartPole-v1"))) > 100)
 """
     assert run_python(code) == "True\n"
+
+
+class Odd(gym.Env[Value, Value]):
+    """Returns what it is told to."""
+
+    observation_space: gym.Space[Value] = gym.spaces.Box(-1, 1, (2,))
+    action_space: gym.Space[Value] = gym.spaces.Discrete(3)
+
+    def __init__(
+        self, reward: Value = 0.0, over: Value = False, info: Callable[[], Value] = dict
+    ) -> None:
+        self.reward, self.over, self.info = reward, over, info
+        self.done: list[str] = []
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Value = None) -> Value:
+        self.done.append("reset")
+        return np.zeros(2, np.float32), {}
+
+    @override
+    def step(self, action: Value) -> Value:
+        self.done.append("step")
+        return np.zeros(2, np.float32), self.reward, self.over, False, {"told": self.info()}
+
+    @override
+    def close(self) -> None:
+        self.done.append("close")
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [float("nan"), np.float64("nan"), Decimal("1.5"), Fraction(1, 2), 2**80, np.complex64(1)],
+    ids=["nan", "nan of NumPy", "decimal", "fraction", "large", "complex"],
+)
+def test_rewards_of_any_kind_of_number_pass(reward: object) -> None:
+    assert check_bridge(NumpyToTorch(Odd(reward)), steps=3) > 10
+
+
+class Thing:
+    """Of which nobody can tell whether one is like another."""
+
+
+class Unlike:
+    """Which is not equal to itself, and says nothing else of itself."""
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = object.__hash__
+
+
+class Colour(Enum):
+    RED = 1
+    BLUE = 2
+
+
+@dataclass(slots=True)
+class InSlots:
+    array: Value
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        Thing,
+        np.random.default_rng,
+        threading.Lock,
+        lambda: (number for number in "123"),
+        lambda: np.datetime64("NaT"),
+        lambda: Decimal("nan"),
+        lambda: {float("nan")},
+        lambda: SimpleNamespace(array=np.ones(2)),
+        lambda: UserList([np.ones(2)]),
+        lambda: np,
+        lambda: Colour.RED,
+        lambda: int,
+        lambda: InSlots(np.ones(2)),
+    ],
+    ids=[
+        *(
+            "thing",
+            "generator of numbers",
+            "lock",
+            "generator",
+            "no time",
+            "no decimal",
+            "no number",
+        ),
+        *("namespace", "list", "module", "member", "class", "slots"),
+    ],
+)
+def test_objects_of_any_class_pass(info: Callable[[], object]) -> None:
+    assert check_bridge(NumpyToTorch(Odd(info=info)), steps=3) > 10
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(Colour.RED, Colour.BLUE), (int, float), (Unlike(), Unlike()), ("a", "b")]
+)
+def test_objects_that_are_not_what_they_have_to_be_are_named(one: object, other: object) -> None:
+    told = iter([one, other] * 2)
+    problem(NumpyToTorch(Odd(info=partial(next, told))), make=lambda: Odd(info=partial(next, told)))
+
+
+def test_what_a_dataclass_has_no_value_of_is_no_part_of_it() -> None:
+    def unfinished() -> InSlots:
+        return object.__new__(InSlots)
+
+    assert check_bridge(NumpyToTorch(Odd(info=unfinished)), steps=3) > 10
+
+
+@pytest.mark.parametrize(
+    ("over", "ends"),
+    [
+        (np.array([False, False]), False),
+        (np.array([False, True]), True),
+        ([False, False], False),
+        ({"a": False, "b": [True]}, True),
+    ],
+)
+def test_an_episode_is_over_if_any_flag_says_so(over: object, ends: bool) -> None:
+    made: list[Odd] = []
+
+    def make() -> Odd:
+        made.append(Odd(over=over))
+        return made[-1]
+
+    check_bridge(NumpyToTorch(make()), make=make, steps=4)
+    _, *twins = [each.done for each in made]
+    assert len(twins) == 2
+    for done in twins:
+        assert done.count("reset") == (3 if ends else 1)
+        assert done[-1] == "close"
+
+
+def test_both_are_closed_when_they_differ() -> None:
+    made: list[Odd] = []
+
+    def make() -> Odd:
+        made.append(Odd(reward=float(len(made))))
+        return made[-1]
+
+    problem(NumpyToTorch(make()), make=make)
+    assert ["close" in each.done for each in made] == [False, True, True]
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_vectors_pass_however_they_are_reset(mode: AutoresetMode) -> None:
+    make = partial(SyncVectorEnv, [partial(gym.make, "CartPole-v1")] * 2, autoreset_mode=mode)
+    assert check_bridge(vector.NumpyToTorch(make()), steps=80) > 600

@@ -406,3 +406,34 @@ def test_arrays_go_to_the_device_that_is_asked_for() -> None:
         parallel_bridge(TORCH, ParallelWorld(), device="meta")
     with pytest.raises(ConversionError, match=r"device 'meta' has no memory to hold values"):
         parallel_bridge(Pair("torch", "jax"), ParallelWorld(), env_device="meta")
+
+
+class Living(EchoParallel):
+    """Knows spaces of the agents that live, or of none."""
+
+    known: Value = None
+
+    @override
+    def action_space(self, agent: str) -> Value:
+        return self.known(self, agent)
+
+
+def of_the_living(env: Value, agent: str) -> Value:
+    return {name: EchoParallel.action_space(env, name) for name in env.agents}[agent]
+
+
+def refused(env: Value, agent: str) -> Value:
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    "known", [of_the_living, refused, lambda *_: None], ids=["living", "refused", "none"]
+)
+def test_an_agent_without_a_space_is_for_the_environment_to_judge(known: Value) -> None:
+    env: Value = Living(spaces.Box(-1, 1, (2,)))
+    env.known = known
+    agent = parallel_bridge(Pair("numpy", "torch"), env)
+    name = env.agents[0]
+    agent.step({name: torch.ones(2), "nobody": torch.ones(3)})
+    assert isinstance(env.received["nobody"], np.ndarray)
+    np.testing.assert_array_equal(env.received["nobody"], np.ones(3, np.float32))

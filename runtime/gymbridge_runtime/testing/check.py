@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -100,27 +101,28 @@ def check_bridge(
         if differences:
             raise BridgeMismatchError(when, differences)
 
-    when = f"reset(seed={seed})"
-    found, bare = twins.wrapped.reset(seed=seed), twins.bare.reset(seed=seed)
-    compare(when, found, bare)
-    for number in range(1, steps + 1):
-        seen, kept = found, copied(bare)
-        if form.is_over(twins.bare, bare):
-            when = f"the reset before step {number}"
-            found, bare = twins.wrapped.reset(), twins.bare.reset()
-        else:
-            when = f"step {number}"
-            sample = _sample(form, twins.bare, seed, seeded)
-            found = twins.wrapped.step(agent_action(target, sample))
-            received = twins.received[-1]
-            wrong = list(receive.differences(received, rounded(sample, target), "action"))
-            if wrong:
-                raise BridgeMismatchError(f"what the environment received in {when}", wrong)
-            bare = twins.bare.step(received)
+    with ExitStack() as stack:
+        for driven in (twins.wrapped, twins.bare):
+            _ = stack.callback(driven.close)
+        when = f"reset(seed={seed})"
+        found, bare = twins.wrapped.reset(seed=seed), twins.bare.reset(seed=seed)
         compare(when, found, bare)
-        compare(f"what was returned before {when}, and changed since", seen, kept)
-    for driven in (twins.wrapped, twins.bare):
-        driven.close()
+        for number in range(1, steps + 1):
+            seen, kept = found, copied(bare)
+            if form.is_over(twins.bare, bare):
+                when = f"the reset before step {number}"
+                found, bare = twins.wrapped.reset(), twins.bare.reset()
+            else:
+                when = f"step {number}"
+                sample = _sample(form, twins.bare, seed, seeded)
+                found = twins.wrapped.step(agent_action(target, sample))
+                received = twins.received[-1]
+                wrong = list(receive.differences(received, rounded(sample, target), "action"))
+                if wrong:
+                    raise BridgeMismatchError(f"what the environment received in {when}", wrong)
+                bare = twins.bare.step(received)
+            compare(when, found, bare)
+            compare(f"what was returned before {when}, and changed since", seen, kept)
     return expect.leaves + observe.leaves + receive.leaves
 
 

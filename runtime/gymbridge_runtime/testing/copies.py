@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from gymbridge_runtime.known import backend_of
@@ -20,7 +21,10 @@ _T = TypeVar("_T")
 
 
 def copied(value: _T) -> _T:
-    """Return a deep copy of ``value`` in which every array is a copy that its library made."""
+    """Return a deep copy of ``value`` in which every array is a copy that its library made.
+
+    What Python cannot copy, such as a module or a lock, is itself.
+    """
     memo: dict[int, object] = {}
     _note(value, memo, set())
     return copy.deepcopy(value, memo)
@@ -43,6 +47,14 @@ def _note(value: object, memo: dict[int, object], seen: set[int]) -> None:
     backend = backend_of(type(value))
     if backend is not None and not backend.is_opaque(type(value)):
         memo[id(value)] = backend.snapshot(value, None)
+    else:
+        memo[id(value)] = _copy_of(value)
+
+
+def _copy_of(value: object) -> object:
+    with suppress(Exception):  # whatever a class says of being copied
+        return copy.deepcopy(value)
+    return value
 
 
 def _elements(array: HostArray) -> Iterable[object]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
+import numpy as np
 from gymbridge_runtime.bridged import Bridged
 from gymbridge_runtime.narrowing import is_mapping
 from gymbridge_runtime.single import SingleBridge
-from gymbridge_runtime.testing.expectation import Difference, Expectation
+from gymbridge_runtime.testing.expectation import Difference, Expectation, items_of
 from gymbridge_runtime.testing.side import numbers_of
 from gymbridge_runtime.vector import VectorBridge
+from gymnasium.vector import AutoresetMode
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -62,7 +66,7 @@ class Wrapped(Driven, Protocol):
 
 
 class Form:
-    """Environments of one form; those whose steps return arrays throughout are vectors."""
+    """Environments of one form."""
 
     def action_spaces(self, env: object) -> dict[str, AnySpace]:
         """Return the spaces to sample from, by the step of a path to the sample."""
@@ -110,16 +114,36 @@ class Form:
         yield from expect.differences(found, bare, name)
 
 
+def _ends(step: Step) -> bool:
+    return len(step) == len(_STEP) and (_is_true(step[2]) or _is_true(step[3]))
+
+
+def _is_true(flags: object) -> bool:
+    """Tell whether a flag is true, or any of several."""
+    items = items_of(flags)
+    if items is not None:
+        return any(_is_true(flag) for _, flag in items)
+    numbers = numbers_of(flags)
+    return bool(flags if numbers is None else numbers.any())
+
+
 class _Single(Form):
     @override
     def is_over(self, env: object, step: Step) -> bool:
-        return len(step) == len(_STEP) and (bool(step[2]) or bool(step[3]))
+        return _ends(step)
 
     @override
     def _scalars(
         self, found: object, bare: object, name: str, expect: Expectation
     ) -> Iterator[Difference]:
         yield from _scalar(found, bare, name, expect)
+
+
+class _Vector(Form):
+    @override
+    def is_over(self, env: object, step: Step) -> bool:
+        mode = cast("_HasMetadata", env).metadata.get("autoreset_mode")
+        return mode is AutoresetMode.DISABLED and _ends(step)
 
 
 class _Parallel(Form):
@@ -151,6 +175,10 @@ class _Parallel(Form):
             yield from _scalar(found[agent], value, f"{name}[{agent!r}]", expect)
 
 
+class _HasMetadata(Protocol):
+    metadata: dict[str, object]
+
+
 class _HasSpace(Protocol):
     action_space: AnySpace
 
@@ -166,17 +194,20 @@ def _scalar(found: object, bare: object, name: str, expect: Expectation) -> Iter
     kind: Callable[[object], object] = cast(
         "Callable[[object], object]", float if name.startswith("reward") else bool
     )
-    numbers = numbers_of(bare)  # a bool is none
-    if not isinstance(bare, bool) and (numbers is None or numbers.size != 1):
-        yield from expect.differences(found, bare, name)
-        return
-    wanted = kind(bare if numbers is None else numbers.item())
+    number: object = bare
+    if not isinstance(bare, (Real, Decimal)) or isinstance(bare, np.timedelta64):
+        numbers = numbers_of(bare)
+        if numbers is None or numbers.size != 1 or numbers.dtype.kind == "c":
+            yield from expect.differences(found, bare, name)
+            return
+        number = cast("object", numbers.item())
+    wanted = kind(number)
     expect.leaves += 1
     if type(found) is not type(wanted) or not expect.alike(found, wanted):
         yield Difference(name, repr(wanted), repr(found))
 
 
-SINGLE, VECTOR, PARALLEL = _Single(), Form(), _Parallel()
+SINGLE, VECTOR, PARALLEL = _Single(), _Vector(), _Parallel()
 
 
 BY_NAME: dict[str, Form] = {"single": SINGLE, "vector": VECTOR, "parallel": PARALLEL}
