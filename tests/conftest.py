@@ -36,7 +36,7 @@ settings.load_profile("few")
 
 
 HERE = Path(__file__).parent
-MEASURED = {"conformance", "environments", "runtime"}
+MEASURED = {"catalogue", "conformance", "environments", "faults", "generated", "runtime"}
 """The folders whose tests are to run every line of the runtime, as `pytest --cov` shows.
 
 What others happen to run says little about it, and to be watched takes them half as long again.

@@ -21,6 +21,7 @@ RESERVED = frozenset(
         "Mapping",
         "ParallelBridge",
         "ParallelEnv",
+        "REFUSALS",
         "Self",
         "Sequence",
         "SingleBridge",

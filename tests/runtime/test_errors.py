@@ -14,6 +14,7 @@ from gymbridge_runtime import (
     CopyRequiredError,
     require_runtime_api,
 )
+from gymbridge_runtime.backends.torch import TorchBackend
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
 from gymnasium import spaces
@@ -412,3 +413,14 @@ def test_an_environment_s_own_errors_pass_untouched() -> None:
     env.reset(seed=0)
     with pytest.raises(RuntimeError, match="out of fuel"):
         env.step(torch.tensor(1))
+
+
+def test_what_a_backend_does_not_foresee_names_the_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_self: TorchBackend, _array: object) -> None:
+        raise KeyError("nobody thought of it")
+
+    monkeypatch.setattr(TorchBackend, "export", fails)
+    with pytest.raises(ConversionError, match=r"^value\['a'\]: .*nobody thought of it") as caught:
+        Pair("torch", "numpy").convert({"a": torch.ones(2, requires_grad=True)})
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert "torch.Tensor of float32, shape (2,), on cpu" in str(caught.value)

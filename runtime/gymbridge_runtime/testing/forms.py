@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
@@ -65,7 +66,7 @@ class Wrapped(Driven, Protocol):
         ...
 
 
-class Form:
+class Form(ABC):
     """Environments of one form."""
 
     def action_spaces(self, env: object) -> dict[str, AnySpace]:
@@ -80,10 +81,9 @@ class Form:
         """Return the parts of an action that were sampled from spaces, by those spaces' names."""
         return {"": action}
 
+    @abstractmethod
     def is_over(self, env: object, step: Step) -> bool:
         """Tell whether the environment has to be reset."""
-        del env, step
-        return False
 
     def differences(
         self, found: Step, bare: Step, expect: Expectation, observe: Expectation
