@@ -194,14 +194,12 @@ def _scalar(found: object, bare: object, name: str, expect: Expectation) -> Iter
     kind: Callable[[object], object] = cast(
         "Callable[[object], object]", float if name.startswith("reward") else bool
     )
-    number: object = bare
-    if not isinstance(bare, (Real, Decimal)) or isinstance(bare, np.timedelta64):
-        numbers = numbers_of(bare)
-        if numbers is None or numbers.size != 1 or numbers.dtype.kind == "c":
-            yield from expect.differences(found, bare, name)
-            return
-        number = cast("object", numbers.item())
-    wanted = kind(number)
+    is_number = isinstance(bare, (Real, Decimal)) and not isinstance(bare, np.timedelta64)
+    numbers = None if is_number else numbers_of(bare)
+    if not is_number and (numbers is None or numbers.size != 1 or numbers.dtype.kind == "c"):
+        yield from expect.differences(found, bare, name)
+        return
+    wanted = kind(bare if numbers is None else numbers.item())
     expect.leaves += 1
     if type(found) is not type(wanted) or not expect.alike(found, wanted):
         yield Difference(name, repr(wanted), repr(found))
