@@ -112,7 +112,7 @@ def without_any(made: Callable[..., None]) -> Callable[..., None]:
 CONVERTED = [(pair, kind) for pair in AT_ONCE for kind in VALUES[pair.split("_")[0]]]
 
 
-@pytest.mark.parametrize("copy", [None, True])
+@pytest.mark.parametrize("copy", [None, True, False])
 @pytest.mark.parametrize(("pair", "kind"), CONVERTED)
 def test_a_converter_does_what_the_core_does(
     pair: str, kind: str, copy: bool | None, monkeypatch: pytest.MonkeyPatch
@@ -198,16 +198,19 @@ def unwanted(*values: object) -> object:
     raise AssertionError(f"{[type(value) for value in values]} took the long way")
 
 
+@pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}, {"float_dtype": "f8"}])
 @pytest.mark.parametrize("kind", TENSORS)
-def test_a_step_shows_what_the_core_shows(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_shows_what_the_core_shows(
+    kind: str, options: dict[str, Value], monkeypatch: pytest.MonkeyPatch
+) -> None:
     env = Shown()
-    agent = bridge(Pair("torch", "numpy"), env)
+    agent = bridge(Pair("torch", "numpy"), env, **options)
     env.shown = torch.ones(6)
     agent.step(0)  # from then on it is known what is ordinary
     env.shown = TENSORS[kind]()
     found = [outcome(lambda: agent.step(0)[0]), outcome(lambda: agent.step(0)[0])]
     monkeypatch.setattr(Shortcuts, "__init__", without_any(Shortcuts.__init__))
-    slow = bridge(Pair("torch", "numpy"), env)
+    slow = bridge(Pair("torch", "numpy"), env, **options)
     wanted = outcome(lambda: slow.step(0)[0])
     for one in found:
         alike(one, wanted, env.shown)
