@@ -95,7 +95,7 @@ CASES: Final = {
     "array-copy": Case(
         "one array of 8 float32, copied",
         arrays.ARRAY_COPY,
-        lambda pair, floor: converting(ARRAY, pair, floor, copy=True),
+        lambda pair, floor: converting(ARRAY, pair, floor, copied=True),
         lambda _: Targets(1.1),
     ),
     "number": Case("one float", arrays.NUMBER, lambda pair, floor: converting(1.5, pair, floor)),
@@ -113,7 +113,7 @@ CASES: Final = {
     "images-copy": Case(
         "images of 1.8 MB, copied",
         arrays.ARRAY_COPY,
-        lambda pair, floor: converting(IMAGES, pair, floor, copy=True, most=24),
+        lambda pair, floor: converting(IMAGES, pair, floor, copied=True, most=24),
         lambda _: Targets(1.1),
     ),
     "step": Case(

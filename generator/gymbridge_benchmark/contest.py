@@ -37,18 +37,18 @@ def converting(
     pair: Pair,
     floor: Callable[[AnyType], object] | None,
     *,
-    copy: bool | None = None,
+    copied: bool = False,
     most: int = 200,
 ) -> Contest:
     """Convert ``value``, or trees like it, with functions."""
     convert = pair.converter()
     calls: dict[str, Callable[[AnyType], object]] = {}
-    if copy is None:
+    if not copied:
         calls |= {"gymbridge": convert, "gymnasium": pair.gymnasiums_converter()}
         if floor is not None:
             calls["floor"] = floor
     else:  # Gymnasium has no say in this
-        calls["gymbridge"] = lambda value: convert(value, copy=copy)
+        calls["gymbridge"] = lambda value: convert(value, copy=True)
         if floor is not None:
             calls["floor"] = _called(floor)  # as the option needs a call around the call
 

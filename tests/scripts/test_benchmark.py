@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gymbridge_benchmark import command
+from gymbridge_benchmark import measure as measuring
 from gymbridge_benchmark.cases import CASES, Targets
 from gymbridge_benchmark.contest import COLUMNS, Contest
 from gymbridge_benchmark.growth import CURVES, measured_point
@@ -214,6 +215,26 @@ def test_every_call_takes_turns_with_new_arguments_and_no_collection() -> None:
 
     rounds = [column for column, _ in seen[-10 * 2 * 3 :: 3]]  # each of three calls
     assert rounds == ["bare", "floor", "floor", "bare"] * 5
+
+
+@pytest.mark.parametrize(("most", "untimed"), [(1, 0), (10, 2), (100, 4)])
+def test_the_first_calls_of_a_long_round_are_not_timed(
+    most: int, untimed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0
+
+    def call(nanoseconds: int) -> None:
+        nonlocal now
+        now += nanoseconds
+
+    monkeypatch.setattr(measuring, "perf_counter_ns", lambda: now)
+    contest = Contest(
+        {"floor": call},
+        lambda _column, calls: [1000] * untimed + [2] * (calls - untimed),
+        most,
+    )
+    measured = measure(contest, Budget(seconds=0, round_seconds=1, rounds=10))
+    assert measured.figures.times == {"floor": pytest.approx(2e-9)}
 
 
 def test_nothing_is_compiled_once_warmed_up() -> None:
