@@ -38,7 +38,7 @@ def aligned_copy(view: HostArray, dtype: AnyDType, alignment: int) -> HostArray:
     size = view.size * dtype.itemsize
     memory = np.empty(size + alignment, np.uint8)
     start = -memory.ctypes.data % alignment
-    copy: HostArray = memory[start : start + size].view(dtype).reshape(view.shape)
+    copy: HostArray = np.ndarray(view.shape, dtype, memory, start)
     copy[...] = view
     return copy
 

@@ -24,10 +24,19 @@ if TYPE_CHECKING:
     from gymbridge_runtime.trees import Bag, Rule
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["REFUSALS", "HandingOver", "ShortWay", "Viewing", "answering", "answering_all"]
+__all__ = [
+    "REFUSALS",
+    "HandingOver",
+    "ShortWay",
+    "Viewing",
+    "answering",
+    "answering_all",
+    "preferring",
+]
 
 GivenT = TypeVar("GivenT")
 MadeT = TypeVar("MadeT")
+OtherT = TypeVar("OtherT")
 
 REFUSALS: Final = (
     *(ArithmeticError, AssertionError, MemoryError),
@@ -41,6 +50,10 @@ def _always(given: object) -> bool:
     return True
 
 
+def _nothing(given: object) -> None:
+    del given
+
+
 def answering(
     call: Callable[[GivenT], MadeT],
     is_plain: Callable[[GivenT], bool] = _always,
@@ -49,21 +62,37 @@ def answering(
 ) -> Callable[[GivenT], MadeT | None]:
     """Return ``call``, which answers None for what is special.
 
+    The arguments are those of `preferring`.
+    """
+    return preferring(call, _nothing, is_plain, wary=wary)
+
+
+def preferring(
+    call: Callable[[GivenT], MadeT],
+    otherwise: Callable[[GivenT], OtherT],
+    is_plain: Callable[[GivenT], bool] = _always,
+    *,
+    wary: bool = False,
+) -> Callable[[GivenT], MadeT | OtherT]:
+    """Return ``call``, and ``otherwise`` for what is special.
+
     Args:
         call: Is given an array that looks ordinary.
+        otherwise: Is given all others.
         is_plain: Tells whether ``call`` takes an array; asked once it has refused one.
         wary: Whether it is asked from the beginning.
     """
 
-    def answer(array: GivenT) -> MadeT | None:
+    def convert(array: GivenT) -> MadeT | OtherT:
         nonlocal wary
         try:
-            return None if wary and not is_plain(array) else call(array)
+            if not wary or is_plain(array):
+                return call(array)
         except REFUSALS:
             wary = True
-            return None
+        return otherwise(array)
 
-    return answer
+    return convert
 
 
 def answering_all(

@@ -253,7 +253,7 @@ class Shortcuts:
             made = None
             view = None if type(value) is not kind else value if is_view else view_of(value)
             if view is not None and bag is None:
-                made = again(view)
+                made = again(view) if view.nbytes < most else None
                 if made is None:
                     made = make(view)
             elif (view is not None and bag is not None and view.nbytes < most) and (

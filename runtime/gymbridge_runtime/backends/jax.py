@@ -20,7 +20,7 @@ from gymbridge_runtime.dtypes import is_extended_name
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.memory import aligned_copy, silence
 from gymbridge_runtime.narrowing import untyped
-from gymbridge_runtime.plain import answering
+from gymbridge_runtime.plain import preferring
 from jax.core import Tracer
 from jax.sharding import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from typing_extensions import override
@@ -111,13 +111,8 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def plain_import_of(self, dtype: AnyDType, shape: tuple[int, ...], otherwise: Import) -> Import:
-        call = SMALL_ARRAYS.compiled(dtype, shape) or answering(self._import_small)
-
-        def imported(view: HostArray) -> object:
-            array = call(view)
-            return otherwise(view) if array is None else array
-
-        return imported
+        compiled = SMALL_ARRAYS.compiled(dtype, shape, otherwise)
+        return compiled or preferring(self._import_small, otherwise)
 
     @override
     def is_array(self, kind: type[object]) -> bool:
@@ -153,7 +148,8 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return SMALL_ARRAYS.importer(self._put_one)
 
     def _put_one(self, view: HostArray) -> object:
-        return self._put((view,), None)[0]
+        array = _put(view, None)
+        return array.block_until_ready() if self.leaves_host(None) else array
 
     @override
     def from_host_many(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
@@ -244,10 +240,11 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
-        if view.size * dtype.itemsize >= SMALL:
-            return silence().run(aligned_copy, view, dtype, _ALIGNMENT)
+        large = view.size * dtype.itemsize >= SMALL
         if dtype == view.dtype:
-            return view.copy()
+            return aligned_copy(view, dtype, _ALIGNMENT) if large else view.copy()
+        if large:
+            return silence().run(aligned_copy, view, dtype, _ALIGNMENT)
         return silence().run(view.astype, dtype, "C")
 
     @override

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 import jax
 from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.backends.jax_packed import ImportMany, import_of, jitted
-from gymbridge_runtime.plain import answering
+from gymbridge_runtime.plain import answering, preferring
 from jax.sharding import get_abstract_mesh
 
 if TYPE_CHECKING:
@@ -110,21 +110,25 @@ class SmallArrays:
         """How many signatures are compiled, and how many are counted; both are bounded."""
         return len(self._one) + len(self._many), len(self._seen)
 
-    def compiled(self, dtype: AnyDType, shape: tuple[int, ...]) -> Import | None:
+    def compiled(self, dtype: AnyDType, shape: tuple[int, ...], otherwise: Import) -> Import | None:
         """Return the import of arrays of one signature, none of which has 64 bits, if it may be.
 
-        It answers None where a setting of JAX forbids it.
+        Where a setting of JAX forbids it, they go by ``otherwise``.
         """
         signature = (dtype, shape)
-        if signature not in self._one and not self._is_full():
+        if signature not in self._one:
+            if self._is_full():
+                return None
             self._one[signature] = _alone()
-        return self._one.get(signature)
+        return preferring(_identity(), otherwise, _is_usual, wary=_is_unusual())
 
     def importer(self, otherwise: Import) -> Import:
         """Return the import of arrays that nobody writes into: by ``otherwise``, until compiled."""
         find = self._one.get
 
         def imported(view: HostArray) -> object:
+            if view.nbytes >= SMALL:
+                return otherwise(view)
             call = find((view.dtype, view.shape)) or self._promoted(view)
             array = call(view)
             return otherwise(view) if array is None else array
@@ -132,8 +136,6 @@ class SmallArrays:
         return imported
 
     def _promoted(self, view: HostArray) -> Import:
-        if view.nbytes >= SMALL:
-            return no_import
         signature: object = (view.dtype, view.shape)
         if view.itemsize >= _OF_64_BITS:  # x64 may be off another time: not for `again`
             signature = (view.dtype, view.shape, CONFIG.jax_enable_x64)
@@ -175,11 +177,17 @@ class SmallArrays:
 
 @cache
 def _alone() -> Import:
-    """Return the import of one array of any signature, which JAX compiles for each.
+    """Return the import of one array of any signature.
 
     It answers None where a setting of JAX forbids it. Some are no errors to JAX, which prints or
     logs something for every call: those that were there before are asked about.
     """
+    return answering(_identity(), _is_usual, wary=_is_unusual())
+
+
+@cache
+def _identity() -> Import:
+    """Return the function that JAX compiles for every signature of one array."""
 
     def same(array: jax.Array) -> jax.Array:
         # JAX comes here again for every mesh, and every time where nothing is to be compiled
@@ -189,8 +197,7 @@ def _alone() -> Import:
 
     # the result takes the memory that the argument was copied to, .3 µs sooner than memory of its
     # own; JAX warns on platforms where it cannot
-    compiled = jitted(same, donated=(0,) if jax.default_backend() == "cpu" else ())
-    return answering(compiled, _is_usual, wary=_is_unusual())
+    return jitted(same, donated=(0,) if jax.default_backend() == "cpu" else ())
 
 
 SMALL_ARRAYS: Final = SmallArrays()
