@@ -12,7 +12,7 @@ from gymbridge_runtime.direct import DirectImport
 from gymbridge_runtime.dtypes import AnyDType, first_misfit, is_floating, is_integer, is_number
 from gymbridge_runtime.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.layouts import odd_layout
-from gymbridge_runtime.memory import silence
+from gymbridge_runtime.memory import is_writable, silence
 from gymbridge_runtime.ownership import ALLOW_COPIES, Ownership, obstacle
 from gymbridge_runtime.slots import Slot
 
@@ -242,7 +242,7 @@ class ArrayImport:
         if self._import_copies:
             return f"{target.title} copies whatever it imports"
         # what is read-only here may be written into by who owns it
-        reason = obstacle(target, changes=True, writable=array.flags.writeable)
+        reason = obstacle(target, changes=True, writable=is_writable(array))
         if reason is None and not target.accepts(array):
             return f"{target.title} does not take {odd_layout(array)}"
         return reason

@@ -29,8 +29,7 @@ def report_together(
         try:
             arrays = import_all(bag)
         except ConversionError:
-            _ = observe.one_by_one(obs), inform.one_by_one(info)  # the error names the leaf
-            raise
+            return observe.one_by_one(obs), inform.one_by_one(info)  # its error names the leaf
         whole = arrays[new_obs.index] if type(new_obs) is Slot else fill(new_obs, arrays)
         return whole, fill(new_info, arrays)
 
@@ -73,8 +72,8 @@ def together(ways: Sequence[Converter], source: AnyBackend) -> ConvertFour:
         try:
             arrays = import_all(bag)
         except ConversionError:
-            _ = one_by_one(obs, rewards, terminations, truncations)  # the error names the leaf
-            raise
+            # its error names the leaf
+            return one_by_one(obs, rewards, terminations, truncations)
         return tuple([arrays[p.index] if type(p) is Slot else fill(p, arrays) for p in tree])
 
     return batch

@@ -179,11 +179,14 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         return self.plain_import()
 
     def again(self) -> Callable[[HostArray], object | None]:
-        """Return what imports a copy of an array if its like was imported often; else None."""
+        """Return what imports a copy of an array if its like was imported often.
+
+        It answers None for any other, and where the library refuses that.
+        """
         return no_import
 
     def many_again(self) -> Callable[[Sequence[HostArray]], Sequence[object] | None]:
-        """Return what imports copies of arrays if their like was imported often; else None."""
+        """Return the same for several arrays at once."""
         return no_import
 
     # -- recognition --------------------------------------------------------------------------

@@ -120,8 +120,7 @@ class Converter:
         try:
             arrays = self.import_all(bag)
         except ConversionError:
-            _ = self.one_by_one(value)  # so that the error names the leaf
-            raise
+            return self.one_by_one(value)  # its error names the leaf
         return fill(tree, arrays)
 
     def _anything(self, value: object, _depth: int = 0, _bag: Bag | None = None) -> object:

@@ -31,9 +31,11 @@ def describe(value: object) -> str:
 
 
 def shown(thing: object, text_of: Callable[[object], str] = str) -> str:
-    """Return ``thing`` as text, or its type where it fails to be: no message is worth an error."""
+    """Return ``thing`` as text, or its type where it has none: no message is worth an error."""
     with suppress(Exception):
-        return text_of(thing)
+        text = text_of(thing)
+        if text:
+            return text
     return f"<{type(thing).__qualname__}>"
 
 

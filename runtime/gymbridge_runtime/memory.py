@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import Context
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["aligned_copy", "is_aligned", "silence"]
+__all__ = ["aligned_copy", "is_aligned", "is_writable", "silence"]
 
 
 def _silent() -> Context:
@@ -41,6 +41,16 @@ def aligned_copy(view: HostArray, dtype: AnyDType, alignment: int) -> HostArray:
     copy: HostArray = np.ndarray(view.shape, dtype, memory, start)
     copy[...] = view
     return copy
+
+
+def is_writable(view: HostArray) -> bool:
+    """Tell whether others may write into ``view``, as NumPy tells other libraries.
+
+    What `numpy.broadcast_arrays` returned is not, though NumPy lets one write into it, and warns
+    those who ask ``view.flags.writeable``.
+    """
+    _, is_read_only = cast("tuple[int, bool]", view.__array_interface__["data"])
+    return not is_read_only
 
 
 def is_aligned(view: HostArray, alignment: int) -> bool:

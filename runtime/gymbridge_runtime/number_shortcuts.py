@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from gymbridge_runtime.memory import silence
+from gymbridge_runtime.plain import REFUSALS
 from gymbridge_runtime.slots import Slot
 from gymbridge_runtime.trees import rule_of
 
@@ -28,20 +29,23 @@ def before_numbers(imports: ArrayImport, kind: type[object], long_way: Rule) -> 
     if not is_plain:
         return long_way
     if dtype in target.plain_dtypes:
-        return _integer(imports, dtype, long_way) if kind is int else _kept(imports)
+        return (_integer if kind is int else _kept)(imports, dtype, long_way)
     narrow = target.narrowest(dtype)
     if narrow is None or narrow == dtype or dtype.kind not in "iuf":
         return long_way
     return _narrowed(imports, dtype, narrow, long_way)
 
 
-def _kept(imports: ArrayImport) -> Rule:
+def _kept(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
     array, over = np.array, imports.target.plain_import()
+    del dtype  # which NumPy knows
 
     def keep(value: float, depth: int = 0, bag: Bag | None = None) -> object:
-        del depth
         if bag is None:
-            return over(array(value))
+            try:
+                return over(array(value))
+            except REFUSALS:
+                return long_way(value, depth, bag)
         bag.append(array(value))
         return Slot(len(bag) - 1)
 
@@ -56,7 +60,10 @@ def _integer(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
         # an int of more than 64 bits; or a library that has those of 64 and imports in batches
         if made.dtype is not dtype or bag is not None:
             return long_way(value, depth, bag)
-        return over(made)
+        try:
+            return over(made)
+        except REFUSALS:
+            return long_way(value, depth, bag)
 
     return rule_of(keep)
 
@@ -71,7 +78,10 @@ def _narrowed(imports: ArrayImport, dtype: AnyDType, narrow: AnyDType, long_way:
             return long_way(value, depth, bag)
         made: HostArray = silence().run(array, value, stored)
         if bag is None:
-            return over(made)
+            try:
+                return over(made)
+            except REFUSALS:
+                return long_way(value, depth, bag)
         bag.append(made)
         return Slot(len(bag) - 1)
 

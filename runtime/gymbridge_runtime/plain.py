@@ -5,9 +5,9 @@ for everything that PyTorch refuses takes four tenths of the time of its call, a
 8 µs: tensors on a GPU, or with gradients. Those seldom turn up, or always do. So arrays that look
 ordinary are taken for it until one is refused; from then on the library is asked first.
 
-This is the one place where a refusal of a library's sends an array another way, but for converters,
-which make the call themselves. Whoever asks for an answer is told by None; everything else goes the
-other way, which can do it, or says why nobody can.
+This is the one place where a refusal of a library's sends an array another way, but for numbers and
+converters, which make the call themselves. Whoever asks for an answer is told by None; everything
+else goes the other way, which can do it, or says why nobody can.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ GivenT = TypeVar("GivenT")
 MadeT = TypeVar("MadeT")
 OtherT = TypeVar("OtherT")
 
-REFUSALS: Final = (
-    *(ArithmeticError, AssertionError, MemoryError),
-    *(RuntimeError, TypeError, ValueError),
-)
-"""What libraries raise when an array that looks ordinary turns out to be special."""
+REFUSALS: Final = Exception
+"""What libraries raise when an array that looks ordinary turns out to be special.
+
+That may be anything: a mode of PyTorch raises what its author likes, and warnings may be errors.
+"""
 
 
 def _always(given: object) -> bool:

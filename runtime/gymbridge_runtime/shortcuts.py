@@ -43,7 +43,7 @@ class OrdinaryArrays(NamedTuple):
 
 
 class TrustedArrays(Generic[SharedT]):
-    """The same, for code that hears itself what is special: one of `REFUSALS`.
+    """The same, for code that hears itself what is special: `REFUSALS`.
 
     It sets the kind to None then, and leaves this array and all others to the core, which asks
     first.
@@ -211,14 +211,16 @@ class Shortcuts:
             only_behaved: Whether memory has to be aligned and writable.
         """
         see, dtypes = self._seeing(), self._dtypes
-        make = answering(self._imports.target.plain_import(), self._is_accepted)
+        over = self._imports.target.plain_import()
+
+        def hand_over(view: HostArray) -> object | None:
+            return over(view) if not only_behaved or view.flags.behaved else None
+
+        make = answering(hand_over, self._is_accepted)
 
         def pass_on(value: object, depth: int = 0, bag: Bag | None = None) -> object:
-            view, made = see(value), None
-            if (view is not None and view.dtype in dtypes) and (
-                not only_behaved or view.flags.behaved
-            ):
-                made = make(view)
+            view = see(value)
+            made = make(view) if view is not None and view.dtype in dtypes else None
             return long_way(value, depth, bag) if made is None else made
 
         return pass_on
@@ -267,7 +269,7 @@ class Shortcuts:
 
     def _collecting_four(self, long_way: ConvertFour) -> ConvertFour:
         """Import arrays of which the likes were imported often: four, or dictionaries and three."""
-        again = answering(self._imports.target.many_again())
+        again = self._imports.target.many_again()
         kind, views_of = self._kind, self._seeing_all()
         are_views = self._source.host_arrays
 

@@ -16,7 +16,7 @@ from gymbridge_runtime.containers import (
     items_of,
     rebuilt,
 )
-from gymbridge_runtime.describe import step_to
+from gymbridge_runtime.describe import describe, step_to
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.kinds import Kinds
 from gymbridge_runtime.types import HostArray
@@ -102,6 +102,8 @@ class Rules(Kinds[Rule]):
         except ConversionError as error:
             error.below(step_to(key))
             raise
+        except RuntimeError as error:  # somebody writes into the dictionary
+            raise ConversionError.unforeseen(error, describe(value)) from error
         return new
 
     def _list(self, value: list[object], depth: int, bag: Bag | None) -> object:

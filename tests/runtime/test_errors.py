@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import gymnasium as gym
@@ -14,8 +15,9 @@ from gymbridge_runtime import (
     CopyRequiredError,
     require_runtime_api,
 )
-from gymbridge_runtime.backends.torch import TorchBackend
+from gymbridge_runtime.backends.torch import TORCH, TorchBackend
 from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.describe import describe
 from gymbridge_runtime.known import load
 from gymnasium import spaces
 from typing_extensions import override
@@ -27,7 +29,9 @@ from tests.runtime.replay import Replay
 from tests.support import Array, Pair, run_python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+NUMBERS = [2.5, 3, 1j, np.float32(1), np.float64(1), np.int64(3), np.int32(3), np.bool_(True)]
 
 FOUR_BITS = "uint4"
 """A dtype of which not even type checkers know."""
@@ -308,6 +312,72 @@ class TestAConversionError:
         assert str(caught.value).startswith("value['obs'][0]: JAX could not make the array: ")
         assert "Disallowed host-to-device transfer" in str(caught.value.__cause__)
         assert "Disallowed host-to-device transfer" in str(caught.value)
+
+    @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: type(number).__name__)
+    @pytest.mark.parametrize("copy", [None, True])
+    def test_of_a_number_says_where_and_what_too(self, number: Array, copy: bool | None) -> None:
+        for tree, path in ((number, "value"), ({"lives": [number, "text"]}, "value['lives'][0]")):
+            with (
+                jax.transfer_guard_host_to_device("disallow_explicit"),
+                pytest.raises(ConversionError) as caught,
+            ):
+                N2J.convert(tree, copy=copy)
+            assert caught.value.path == path
+            assert "Disallowed host-to-device transfer" in caught.value.problem
+            assert caught.value.subject.startswith(describe(number))
+            assert caught.value.__cause__ is not None
+
+    @pytest.mark.parametrize("target", ["numpy", "torch"])
+    def test_is_none_where_nothing_goes_into_jax(self, target: str) -> None:
+        code = f"""
+            import jax
+            from gymbridge.jax_to_{target} import jax_to_{target} as convert
+            array = jax.numpy.ones(3)
+            with jax.transfer_guard("disallow_explicit"):
+                print(convert(array).sum().item())
+        """
+        assert run_python(code) == "3.0\n"
+
+    def test_shows_the_type_of_an_error_without_words(self) -> None:
+        assert str(ConversionError.unforeseen(AssertionError(), "a vase")) == (
+            "it could not be converted: <AssertionError> (a vase); see the cause above"
+        )
+
+    def test_is_made_of_any_error_of_a_library(self) -> None:
+        def refuse(*_: Array, **__: Array) -> None:
+            raise KeyError("out of words")
+
+        mode: Array = torch.utils._python_dispatch.TorchDispatchMode
+        refusing: Array = type("Refusing", (mode,), {"__torch_dispatch__": refuse})
+        for value in (np.ones(2), 2.5, 3, np.float32(1)):
+            for convert in (N2T.convert, Converter(TORCH), Converter(TORCH, copy=True)):
+                with refusing(), pytest.raises(ConversionError, match="out of words") as caught:
+                    convert({"a": value})
+                assert caught.value.path == "value['a']"
+                assert caught.value.subject.startswith(describe(value))
+
+    def test_is_made_of_a_dictionary_that_grows_meanwhile(self) -> None:
+        class Noting(Mapping[str, int]):
+            @override
+            def __getitem__(self, key: str) -> int:
+                return 1
+
+            @override
+            def __iter__(self) -> Iterator[str]:
+                return iter("a")
+
+            @override
+            def __len__(self) -> int:
+                growing["length"] = 1
+                return 1
+
+        growing: dict[str, Array] = {"notes": Noting(), "last": np.ones(2)}
+        with pytest.raises(ConversionError) as caught:
+            N2T.convert({"info": growing})
+        assert str(caught.value) == (
+            "value['info']: it could not be converted: dictionary changed size during iteration "
+            "(dict); see the cause above"
+        )
 
 
 @pytest.mark.parametrize("options", [{}, {"copy": True}, {"copy": False}], ids=repr)

@@ -306,6 +306,19 @@ class TestShapesThatComeAgain:
                 ):
                     assert identical(np.array(array), np.asarray(value, array.dtype))
 
+    def test_go_another_way_where_what_is_compiled_would_have_to_be_compiled_again(self) -> None:
+        tree = {"a": np.ones((5, 2), np.float32), "b": np.ones(9, np.float32)}
+        convert = Pair("numpy", "jax").convert
+        long_way = Converter(JAX)
+        for _ in range(40):
+            _ = convert(tree), long_way(tree)
+        # another default device is another function to JAX
+        with jax.no_tracing(), jax.default_device(jax.devices()[0]):
+            results: list[Array] = [convert(tree), long_way(tree)]
+            for result in results:
+                assert identical(np.array(result["a"]), tree["a"])
+                assert identical(np.array(result["b"]), tree["b"])
+
     @pytest.mark.parametrize("agent", AGENTS)
     @pytest.mark.parametrize("setting", SETTINGS)
     def test_in_actions_under_every_setting_of_jax(self, setting: str, agent: str) -> None:

@@ -12,6 +12,8 @@ import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
+from jax.experimental.layout import Format, Layout
+from jax.sharding import SingleDeviceSharding
 
 from tests.libraries.jax import jax, jnp
 from tests.libraries.ml_dtypes import ml_dtypes
@@ -365,6 +367,34 @@ class TestNeverCopy:
         for tensor in (conjugate, conjugate.imag):
             with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
                 Pair("torch", "numpy").convert(tensor, copy=False)
+
+    @pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "float4_e2m1fn"])
+    def test_refuses_arrays_that_jax_stores_otherwise_than_numpy_shows(self, dtype: str) -> None:
+        for shape in ((64,), (), (2, 3)):
+            with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
+                Pair("jax", "numpy").convert(jnp.zeros(shape, dtype), copy=False)
+
+    def test_refuses_arrays_whose_columns_lie_together_in_jax(self) -> None:
+        place = Format(Layout((1, 0)), SingleDeviceSharding(jax.devices()[0]))
+        columns = jax.device_put(jnp.arange(12.0).reshape(3, 4), place)
+        with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
+            Pair("jax", "numpy").convert(columns, copy=False)
+
+    def test_refuses_what_numpy_says_is_read_only_though_it_lets_one_write(self) -> None:
+        # to ask such an array for its flag is a FutureWarning
+        into_torch = Pair("numpy", "torch").convert
+        torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
+        cast_into_torch = Converter(torch_backend, float_dtype="float32")
+        for dtype in (float, int):
+            spread, _ = np.broadcast_arrays(np.zeros((3, 1), dtype), np.zeros((1, 4)))
+            with pytest.raises(CopyRequiredError, match="write through to memory that is read-onl"):
+                into_torch(spread, copy=False)
+            for convert in (into_torch, cast_into_torch):
+                alone: Array = convert(spread)
+                alone += 1
+                among: Array = convert({"a": spread, "b": "text"})
+                among["a"] += 1
+            assert not spread.any()
 
     def test_refuses_a_cast(self) -> None:
         numpy = load("gymbridge_runtime.backends.numpy:NUMPY")

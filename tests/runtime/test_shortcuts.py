@@ -341,11 +341,6 @@ def refuse(*_: object) -> Array:
 def test_an_import_that_fails_leaves_the_rest_to_the_long_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    step = arrays_of_a_step(Pair("numpy", "jax"))
-    monkeypatch.setattr(type(BACKENDS["jax"]), "many_again", lambda _: refuse)
-    _, shortcuts = shortcuts_of(Pair("numpy", "jax"))
-    assert shortcuts.before_four(lambda *values: values)(*step) == step
-
     monkeypatch.setattr(type(BACKENDS["torch"]), "plain_import", lambda _: refuse)
     integers = np.arange(3)
     for copy in (None, True):

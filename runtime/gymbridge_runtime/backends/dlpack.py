@@ -20,7 +20,7 @@ from gymbridge_runtime.dtypes import (
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.known import register
 from gymbridge_runtime.layouts import Layouts
-from gymbridge_runtime.memory import aligned_copy
+from gymbridge_runtime.memory import aligned_copy, is_writable
 from gymbridge_runtime.narrowing import untyped
 from typing_extensions import override
 
@@ -251,7 +251,7 @@ class DlpackBackend(Backend[Producer, object]):
 
     @override
     def accepts(self, view: HostArray) -> bool:
-        if self._asynchronous or (self._refuses_read_only and not view.flags.writeable):
+        if self._asynchronous or (self._refuses_read_only and not is_writable(view)):
             return False
         return self._layouts.accepts(view)
 

@@ -136,8 +136,11 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             raise ConversionError(
                 "parts of the JAX array are on other hosts", "gather it with process_allgather()"
             )
+        view = np.asarray(array)
+        # numbers of four bits and rows that do not lie together are not what NumPy shows
+        copied = not array.is_fully_replicated or view.flags.owndata
         # JAX keeps what it gathered, so that not even a gathered view is ours alone
-        return HostView(np.asarray(array), owned=False, copied=not array.is_fully_replicated)
+        return HostView(view, owned=False, copied=copied)
 
     @override
     def from_host(self, view: HostArray, device: _Placement | None) -> object:
@@ -348,7 +351,8 @@ def _wide(dtype: AnyDType) -> AbstractContextManager[object]:
 @cache
 def _concrete_type() -> type[jax.Array]:
     """Return the type of arrays that have values; jaxlib does not export it."""
-    with jax.ensure_compile_time_eval():  # even where JAX is tracing
+    # even where JAX is tracing, or told to take nothing from the host
+    with jax.ensure_compile_time_eval(), jax.transfer_guard("allow"):
         return type(_put(np.zeros(()), None))
 
 

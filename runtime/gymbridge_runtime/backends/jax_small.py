@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import jax
 from gymbridge_runtime.backend import no_import
-from gymbridge_runtime.backends.jax_packed import ImportMany, import_of, jitted
+from gymbridge_runtime.backends.jax_packed import import_of, jitted
 from gymbridge_runtime.plain import answering, preferring
 from jax.sharding import get_abstract_mesh
 
@@ -77,9 +77,9 @@ class SmallArrays:
     """The imports that were compiled, and how often other signatures were seen."""
 
     def __init__(self) -> None:
-        # those of one array answer None where a setting of JAX forbids what is compiled
+        # they answer None where a setting of JAX forbids what is compiled
         self._one: dict[object, Import] = {}
-        self._many: dict[object, ImportMany] = {}
+        self._many: dict[object, Callable[[Sequence[HostArray]], Sequence[object] | None]] = {}
         self._seen: dict[object, int] = {}
 
     def again(self) -> Callable[[HostArray], object | None]:
@@ -153,8 +153,9 @@ class SmallArrays:
         signature = (CONFIG.jax_enable_x64, *map(_looks, views))
         call = self._many.get(signature)
         if call is None and self._often(signature, views):
-            call = self._many[signature] = import_of(
-                views, wide=CONFIG.jax_enable_x64, packed=packed
+            # JAX may have to compile it again, and be told not to
+            call = self._many[signature] = answering(
+                import_of(views, wide=CONFIG.jax_enable_x64, packed=packed)
             )
         return None if call is None or _is_unusual() else call(views)
 

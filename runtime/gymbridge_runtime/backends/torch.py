@@ -16,6 +16,7 @@ from gymbridge_runtime.dlpack import CUDA, ROCM, Producer, device_of
 from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.layouts import has_whole_strides
+from gymbridge_runtime.memory import is_writable
 from gymbridge_runtime.narrowing import untyped
 from torch.utils.dlpack import from_dlpack
 from typing_extensions import override
@@ -125,7 +126,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         if bits.dtype == np.uint64:
             bits = bits.view(np.uint64)  # not the other one
         # from_numpy warns of read-only memory, which comes here only to be moved off the host
-        tensor = _from_numpy(bits) if bits.flags.writeable else from_dlpack(bits)
+        tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
         if dtype is not None:
             tensor = tensor.view(dtype)
         return tensor if device is None else tensor.to(device)
