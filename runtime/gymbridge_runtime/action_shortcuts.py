@@ -63,8 +63,9 @@ def action_shortcut(
     if not _exists(agent, imports):
         return rule
     if is_discrete(space):
-        small = imports.target.host_scalars and space.n <= _MOST_NUMBERS
-        return _number(agent, imports.target, space, rule) if small else rule
+        has_scalars = imports.target.host_scalars
+        few = space.n <= _MOST_NUMBERS and _holds_all(space)
+        return _number(agent, imports.target, space, rule) if few and has_scalars else rule
     ordinary = ordinary_action(agent, imports, space, rule)
     return rule if ordinary is None else _array(imports.target, ordinary, rule)
 
@@ -104,6 +105,13 @@ def _exists(agent: AnyBackend, imports: ArrayImport) -> bool:
         and imports.device is None
         and imports.ownership is not Ownership.NEVER_COPY
     )
+
+
+def _holds_all(space: spaces.Discrete[np.integer]) -> bool:
+    """Tell whether the dtype of ``space`` has all of its numbers, which Gymnasium does not ask."""
+    dtype: AnyDType = np.dtype(space.dtype)
+    bounds = np.iinfo(dtype)
+    return bounds.min <= int(space.start) <= bounds.max - int(space.n) + 1
 
 
 def _number(

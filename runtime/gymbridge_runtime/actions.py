@@ -274,13 +274,14 @@ def _parts_of(action: tuple[object, ...] | list[object]) -> Sequence[object]:
 
 
 def _described(rule: ActionRule) -> ActionRule:
-    """Return ``rule``, whose errors say what the action is."""
+    """Return ``rule``, whose errors say what the action is, but where they are about a part."""
 
     def described(action: object) -> object:
         try:
             return rule(action)
         except ConversionError as error:
-            error.about(describe(action))
+            if not error.path:
+                error.about(describe(action))
             raise
         except Exception as error:
             raise ConversionError.unforeseen(error, describe(action)) from error

@@ -428,7 +428,9 @@ def rebuilt(
         held = [child for _, child in container.items(new)]
         if _are(held, children) and type(new) is type(value):
             return new
-    if not copies or _are([child for _, child in items_of(container, value)], children):
+    if not copies or _never_changes(value):
+        return value
+    if _are([child for _, child in items_of(container, value)], children):
         return value
     try:
         return copy.deepcopy(value)
@@ -437,6 +439,16 @@ def rebuilt(
             f"the {type(value).__name__} can neither be made again nor copied: {shown(error)}",
             "see the cause above, or convert what it holds one by one",
         ) from error
+
+
+def _never_changes(value: object) -> bool:
+    """Tell whether ``value`` is a tuple of numbers and text, and nothing more."""
+    if not is_tuple(value) or type(value).__dictoffset__:
+        return False
+    return all(type(child) in _ATOMS for child in _iter_tuple(value))
+
+
+_ATOMS: Final = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 _LOOKS: Final = 2

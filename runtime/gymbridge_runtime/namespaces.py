@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
 
 from array_api_compat import array_namespace
+from gymbridge_runtime.describe import describe
 from gymbridge_runtime.errors import BackendNotInstalledError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def module_namespace(xp: Namespace) -> ModuleType:
         namespace: ModuleType = _namespace_of(_zeros_of(module)(0))
     except (AttributeError, TypeError) as error:
         raise ValueError(
-            f"{module.__name__} is no array API namespace ({error}); "
+            f"{getattr(module, '__name__', describe(module))} is no array API namespace ({error}); "
             + "pass a module such as numpy, torch, jax.numpy or array_api_strict, or its name"
         ) from error
     return namespace
@@ -56,7 +57,8 @@ def module_name_to_namespace(name: str) -> ModuleType:
 
 def namespace_name(xp: Namespace) -> str:
     """Return the name of a library's own module, which is what specs and pickles hold."""
-    name = xp if isinstance(xp, str) else xp.__name__
+    module = xp if isinstance(xp, str) or hasattr(xp, "__name__") else module_namespace(xp)
+    name = module if isinstance(module, str) else module.__name__
     return name.removeprefix(_COMPAT)
 
 

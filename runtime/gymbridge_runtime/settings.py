@@ -40,6 +40,8 @@ class Settings(NamedTuple):
         dtype = None if float_dtype is None else target.dtype(float_dtype)
         if dtype is not None and not is_floating(dtype):
             raise ValueError(f"float_dtype={float_dtype!r} is no floating-point dtype")
+        if dtype is not None and target.stored_as(dtype) is None:
+            raise ValueError(f"float_dtype={float_dtype!r}: {target.title} has no such dtype")
         return cls(
             source,
             target,
@@ -60,13 +62,15 @@ class Settings(NamedTuple):
         }
         return {name: value for name, value in arguments.items() if value is not None}
 
-    def metadata(self, inherited: Info) -> Info:
+    def metadata(self, inherited: Info | None) -> Info | None:
         """Return ``inherited`` with Gymnasium's word for whose arrays an agent sees.
 
-        `check_env` turns the arrays of environments that say ``"jax": True`` into NumPy's.
+        None where it says so already. `check_env` turns the arrays of environments that say
+        ``"jax": True`` into NumPy's.
         """
+        known: Info = inherited or {}
         if self.target.metadata_word:
-            return {**inherited, self.target.metadata_word: True}
-        if inherited.get(self.source.name):
-            return {key: inherited[key] for key in inherited if key != self.source.name}
-        return inherited
+            return {**known, self.target.metadata_word: True}
+        if known.get(self.source.name):
+            return {key: known[key] for key in known if key != self.source.name}
+        return None

@@ -52,7 +52,7 @@ class SingleBridge(
         # Gymnasium declares ``Wrapper.env`` with the type parameters of the wrapper
         super().__init__(cast("gym.Env[WrapperObsType, WrapperActType]", env))
         metadata = settings.metadata(env.metadata)
-        if metadata is not env.metadata:
+        if metadata is not None:
             self.metadata: Info = metadata
         self._traffic: SingleTraffic[WrapperObsType, WrapperActType, WrapperActType] = (
             SingleTraffic(env, settings)

@@ -61,7 +61,7 @@ class VectorBridge(
         self._record(_disable_deepcopy=True, **self._given(settings))
         super().__init__(env)
         metadata = settings.metadata(env.metadata)
-        if metadata is not env.metadata:
+        if metadata is not None:
             self.metadata: Info = metadata
         self._traffic: VectorTraffic[WrapperObsType, WrapperActType, ActType, ArrayType] = (
             VectorTraffic(env, settings, reuses_buffers=_reuses_buffers(env))

@@ -18,6 +18,7 @@ from typing_extensions import override
 from gymbridge import ConversionError, CopyRequiredError
 from tests.environments.bridges import Value, bridge, same, vector_bridge
 from tests.environments.worlds import Echo, EchoVector, made
+from tests.libraries.jax import jax
 from tests.support import LIBRARIES, Host, Library, Pair, require
 
 if TYPE_CHECKING:
@@ -179,6 +180,20 @@ def test_an_array_of_one_integer_is_a_discrete_action(
 ) -> None:
     action = pair.target.make(np.ones(shape, dtype))
     same(_received(pair, spaces.Discrete(3), action), np.int64(1))
+
+
+@pytest.mark.parametrize(
+    ("start", "dtype", "action"),
+    [(253, "uint8", 253), (253, "uint8", 255), (120, "int8", 127), (2**63 - 5, "int64", 2**63 - 5)],
+)
+def test_the_first_numbers_of_a_space_whose_last_its_dtype_lacks_are_actions(
+    pair: Pair, start: int, dtype: str, action: int
+) -> None:
+    # Gymnasium makes such a space, and samples what is left of the numbers
+    space = spaces.Discrete(10, start=start, dtype=np.dtype(dtype).type)
+    with jax.enable_x64(True):
+        made = pair.target.make(np.array(action, dtype))
+        same(_received(pair, space, made), np.dtype(dtype).type(action))
 
 
 @pytest.mark.parametrize(
@@ -370,6 +385,20 @@ def test_an_action_that_cannot_be_read_is_an_error(
 ) -> None:
     with pytest.raises(ConversionError, match="^" + words):
         _received(pair, space, action)
+
+
+def test_an_error_below_is_not_about_the_action(pair: Pair) -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    for action in ({"a": endless}, {"a": [Endless([1])]}, {"b": Unreadable(a=1)}):
+        for space in (
+            spaces.Discrete(3),
+            spaces.Box(0, 1, (2,)),
+            spaces.Dict(a=spaces.Discrete(3)),
+        ):
+            with pytest.raises(ConversionError, match=r"^action\['") as caught:
+                _received(pair, space, action)
+            assert "dict" not in str(caught.value)
 
 
 # -- what fits no rule ----------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymbridge_runtime.describe import describe
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -226,6 +227,20 @@ def test_a_module_without_arrays_is_refused_by_name() -> None:
             "math is no array API namespace (module 'math' has no attribute 'zeros'); pass a "
             "module such as numpy, torch, jax.numpy or array_api_strict, or its name"
         )
+
+
+@pytest.mark.parametrize("said", [None, 3, np.ones(2)], ids=repr)
+def test_what_is_no_module_is_refused_by_type(said: Value) -> None:
+    env = gym.make("CartPole-v1")
+    for call in (
+        lambda: module_namespace(said),
+        lambda: ArrayConversion(env, np, said),
+        lambda: ArrayConversion(env, said, np),
+        lambda: array_conversion(1, said),
+    ):
+        with pytest.raises(ValueError, match="is no array API namespace") as caught:
+            call()
+        assert str(caught.value).startswith(f"{describe(said)} is no array API namespace")
 
 
 def test_a_library_that_is_not_installed_is_named() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium as gym
 import numpy as np
@@ -366,6 +366,14 @@ def test_metadata_says_whose_arrays_agents_see(wrap: Value) -> None:
     assert jax.metadata == {**before, "jax": True}
     assert back.metadata == before
     assert env.metadata == before
+
+
+def test_environments_without_metadata_are_wrapped(pair: Pair) -> None:
+    env = gym.make("CartPole-v1").unwrapped
+    env.metadata = cast("Any", None)
+    agent = bridge(pair, env)
+    assert (agent.metadata or {}).get("jax", False) is (pair.target.name == "jax")
+    agent.reset(seed=0)
 
 
 # -- environments that want a number, not an array ------------------------------------------------

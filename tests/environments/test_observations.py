@@ -221,6 +221,21 @@ def test_observations_are_cast_to_floating_dtypes_only(pair: Pair) -> None:
         bridge(pair, Told(), float_dtype="int32")
 
 
+@pytest.mark.parametrize(
+    ("pair", "name"),
+    [
+        (Pair("numpy", "torch"), "longdouble"),
+        (Pair("numpy", "torch"), "float8_e3m4"),
+        (Pair("numpy", "jax"), "float6_e2m3fn"),
+    ],
+    ids=repr,
+)
+def test_observations_are_cast_to_dtypes_that_the_library_has(pair: Pair, name: str) -> None:
+    pair.require()
+    with pytest.raises(ValueError, match=f"^float_dtype='{name}': .* has no such dtype$"):
+        bridge(pair, Told(), float_dtype=name)
+
+
 class Mood(IntEnum):
     CALM = 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pathlib
+import sys
 import time
 import types
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
@@ -409,6 +410,13 @@ class TestMappings:
         value = Uncopied()
         value.store.held = {"name": "nothing"}
         assert pair.convert([value], copy=True)[0] is value
+
+    def test_that_hold_nothing_that_changes_are_left_as_they_are(self, pair: Pair) -> None:
+        # nobody can make another one, nor copy these
+        for value in (sys.version_info, sys.flags):
+            for depth in (0, 1, 20):
+                _, found = depth_of(pair.convert(nested(depth, value), copy=True))
+                assert found is value
 
     def test_that_can_be_neither_made_again_nor_copied_are_errors_then(self, pair: Pair) -> None:
         for depth in (1, 20):
