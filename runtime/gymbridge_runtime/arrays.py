@@ -208,7 +208,7 @@ class ArrayImport:
         except ConversionError:
             raise
         except Exception as error:
-            raise self._not_made(error) from error
+            raise self.not_made(error) from error
 
     def hand_over_many(self, arrays: Sequence[HostArray]) -> list[object]:
         """Return arrays of the target over memory that it may have."""
@@ -217,12 +217,14 @@ class ArrayImport:
         except ConversionError:
             raise
         except Exception as error:
-            raise self._not_made(error) from error
+            raise self.not_made(error) from error
 
-    def _not_made(self, error: Exception) -> ConversionError:
+    def not_made(self, error: Exception, value: object = None) -> ConversionError:
+        """Say that the target refused to make an array, and of which value if that is known."""
         return ConversionError(
             f"{self.target.title} could not make the array{self._place()}: {shown(error)}",
             "see the cause above",
+            "" if value is None else describe(value),
         )
 
     def _place(self) -> str:

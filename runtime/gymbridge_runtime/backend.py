@@ -178,15 +178,18 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         del dtype, shape, otherwise
         return self.plain_import()
 
-    def again(self) -> Callable[[HostArray], object | None]:
-        """Return what imports a copy of an array if its like was imported often.
+    def again(self) -> Callable[[tuple[AnyDType, tuple[int, ...]]], Import | None]:
+        """Return what finds the import of copies of arrays with a dtype and a shape.
 
-        It answers None for any other, and where the library refuses that.
+        None: their like was not imported often. The import answers None where the library refuses.
         """
         return no_import
 
     def many_again(self) -> Callable[[Sequence[HostArray]], Sequence[object] | None]:
-        """Return the same for several arrays at once."""
+        """Return what imports copies of several arrays if their like was imported often.
+
+        It answers None for others, and where the library refuses.
+        """
         return no_import
 
     # -- recognition --------------------------------------------------------------------------

@@ -135,9 +135,8 @@ class Converter:
 
     def behind_shortcut(self, source: AnyBackend) -> Convert:
         """Return this conversion with a short way for single arrays of ``source``."""
-        shortcuts = Shortcuts(self.imports, source)
         # what stands before a rule has defaults for all that a rule is given besides
-        return shortcuts.alone(self) or cast("Convert", shortcuts.before(self._anything))
+        return cast("Convert", Shortcuts(self.imports, source).before(self._anything))
 
     def expect_dicts(self, source: AnyBackend) -> None:
         """Shorten the way of dictionaries that hold single arrays of ``source`` and nothing else.

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from gymbridge_runtime.memory import silence
-from gymbridge_runtime.plain import REFUSALS
 from gymbridge_runtime.slots import Slot
 from gymbridge_runtime.trees import rule_of
 
@@ -29,23 +28,23 @@ def before_numbers(imports: ArrayImport, kind: type[object], long_way: Rule) -> 
     if not is_plain:
         return long_way
     if dtype in target.plain_dtypes:
-        return (_integer if kind is int else _kept)(imports, dtype, long_way)
+        return _integer(imports, dtype, long_way) if kind is int else _kept(imports)
     narrow = target.narrowest(dtype)
     if narrow is None or narrow == dtype or dtype.kind not in "iuf":
         return long_way
     return _narrowed(imports, dtype, narrow, long_way)
 
 
-def _kept(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
+def _kept(imports: ArrayImport) -> Rule:
     array, over = np.array, imports.target.plain_import()
-    del dtype  # which NumPy knows
 
     def keep(value: float, depth: int = 0, bag: Bag | None = None) -> object:
+        del depth
         if bag is None:
             try:
                 return over(array(value))
-            except REFUSALS:
-                return long_way(value, depth, bag)
+            except Exception as error:
+                raise imports.not_made(error, value) from error
         bag.append(array(value))
         return Slot(len(bag) - 1)
 
@@ -62,8 +61,8 @@ def _integer(imports: ArrayImport, dtype: AnyDType, long_way: Rule) -> Rule:
             return long_way(value, depth, bag)
         try:
             return over(made)
-        except REFUSALS:
-            return long_way(value, depth, bag)
+        except Exception as error:
+            raise imports.not_made(error, value) from error
 
     return rule_of(keep)
 
@@ -80,8 +79,8 @@ def _narrowed(imports: ArrayImport, dtype: AnyDType, narrow: AnyDType, long_way:
         if bag is None:
             try:
                 return over(made)
-            except REFUSALS:
-                return long_way(value, depth, bag)
+            except Exception as error:
+                raise imports.not_made(error, value) from error
         bag.append(made)
         return Slot(len(bag) - 1)
 

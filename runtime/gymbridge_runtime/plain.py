@@ -5,9 +5,9 @@ for everything that PyTorch refuses takes four tenths of the time of its call, a
 8 µs: tensors on a GPU, or with gradients. Those seldom turn up, or always do. So arrays that look
 ordinary are taken for it until one is refused; from then on the library is asked first.
 
-This is the one place where a refusal of a library's sends an array another way, but for numbers and
-converters, which make the call themselves. Whoever asks for an answer is told by None; everything
-else goes the other way, which can do it, or says why nobody can.
+This is the one place where a refusal of a library's sends an array another way, but for converters,
+which make the call themselves. Whoever asks for an answer is told by None; everything else goes the
+other way, which can do it, or says why nobody can.
 """
 
 from __future__ import annotations
@@ -143,39 +143,8 @@ class ShortWay:
         first, then = self._first, self._then
         return answering(lambda array: then(first(array)), self._is_plain)
 
-    def alone(self, otherwise: Convert) -> Convert:
-        """Return ``otherwise`` behind a test for ordinary arrays, which go this way.
-
-        Python calls what has no defaults .01 µs quicker than the rule that `before` returns.
-        """
-        kind, first, then = self._kind, self._first, self._then
-        is_plain, wary = self._is_plain, False
-
-        def by_one(value: object) -> object:
-            nonlocal wary
-            try:
-                if type(value) is kind and (not wary or is_plain(value)):
-                    return first(value)
-            except REFUSALS:
-                wary = True
-            return otherwise(value)
-
-        if then is None:
-            return by_one
-
-        def by_two(value: object) -> object:
-            nonlocal wary
-            try:
-                if type(value) is kind and (not wary or is_plain(value)):
-                    return then(first(value))
-            except REFUSALS:
-                wary = True
-            return otherwise(value)
-
-        return by_two
-
     def before(self, otherwise: Rule) -> Rule:
-        """Return the same for what may be part of a tree."""
+        """Return ``otherwise`` behind a test for ordinary arrays, which go this way."""
         kind, first, then = self._kind, self._first, self._then
         is_plain, wary = self._is_plain, False
 
@@ -291,21 +260,6 @@ class HandingOver(Viewing):
             return None
 
         return cast("Convert", shared)  # what it is given are NumPy arrays
-
-    @override
-    def alone(self, otherwise: Convert) -> Convert:
-        kind, share, is_plain, wary = self._kind, self.share, self._is_plain, False
-
-        def shared(value: HostArray) -> object:
-            nonlocal wary
-            try:
-                if (type(value) is kind and value.flags.behaved) and (not wary or is_plain(value)):
-                    return share(value)
-            except REFUSALS:
-                wary = True
-            return otherwise(value)
-
-        return cast("Convert", shared)
 
     @override
     def before(self, otherwise: Rule) -> Rule:

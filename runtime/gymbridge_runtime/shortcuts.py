@@ -146,11 +146,6 @@ class Shortcuts:
     def _way(self) -> ShortWay | None:
         return self._sharing() if self._shares else self._copying()
 
-    def alone(self, long_way: Convert) -> Convert | None:
-        """Return the same as `before`, for what is no part of a tree, if there is a quicker one."""
-        way = self._way()
-        return None if way is None else way.alone(long_way)
-
     def before(self, long_way: Rule) -> Rule:
         """Return ``long_way`` behind a shortcut for one ordinary array, if there is one."""
         if not self._exist:
@@ -240,7 +235,7 @@ class Shortcuts:
     def _collecting(self, long_way: Rule) -> Rule:
         kind, dtypes = self._kind, self._dtypes
         target, quiet = self._imports.target, self._imports.quiet
-        again = no_import if self._casts else target.again()
+        find = no_import if self._casts else target.again()
         over, most, private_copy = target.plain_import(), target.plain_bytes, target.private_copy
         is_view = self._source.host_arrays
         view_of = answering(self._source.plain_view(), self._is_plain)
@@ -255,9 +250,8 @@ class Shortcuts:
             made = None
             view = None if type(value) is not kind else value if is_view else view_of(value)
             if view is not None and bag is None:
-                made = again(view) if view.nbytes < most else None
-                if made is None:
-                    made = make(view)
+                again = find((view.dtype, view.shape))
+                made = make(view) if again is None else again(view.copy())
             elif (view is not None and bag is not None and view.nbytes < most) and (
                 view.dtype in dtypes or quiet(view.dtype) is not None
             ):

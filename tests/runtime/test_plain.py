@@ -87,7 +87,6 @@ def or_long(answer: Array) -> Callable[[Array], Array]:
 
 FORMS: dict[str, Callable[[ShortWay], Callable[[Array], Array]]] = {
     "answer": lambda way: or_long(way.answer()),
-    "alone": lambda way: way.alone(long_way),
     "before": lambda way: as_rule(way.before(long_way)),
     "before_four": lambda way: by_four(way.before_four(long_way)),
 }
@@ -274,7 +273,6 @@ SHORTCUTS: dict[str, Callable[[Shortcuts], Callable[[Array], Array]]] = {
     "before": lambda shortcuts: as_rule(shortcuts.before(long_way)),
     "before_dict": lambda shortcuts: by_dict(shortcuts.before_dict(long_way)),
     "before_four": lambda shortcuts: by_four(shortcuts.before_four(long_way)),
-    "alone": lambda shortcuts: shortcuts.alone(long_way) or pytest.fail("there is none"),
     "ordinary": lambda shortcuts: or_long(shortcuts.ordinary.share),
 }
 """The shortcuts, each as a function of one value."""
@@ -297,7 +295,7 @@ def test_strides_that_are_refused_are_asked_about_as_well(asked: list[Array]) ->
     # an array of one number behaves, whatever its stride is
     back = np.ndarray((1,), np.float64, np.ones(2), strides=(-8,))
     odd = np.ndarray((1,), np.float64, np.ones(2), strides=(3,))
-    way = SHORTCUTS["alone"](shortcuts_to("torch", "numpy"))
+    way = SHORTCUTS["before"](shortcuts_to("torch", "numpy"))
     assert back.flags.carray
     assert odd.flags.carray
     for _ in range(3):
@@ -355,8 +353,7 @@ def test_no_room_for_a_copy_is_a_refusal() -> None:
     of_vast = np.broadcast_to(np.float32(1), (1 << 50,)), torch.ones(1).expand(1 << 50)
     for source, target, vast in zip(("numpy", "torch"), ("torch", "numpy"), of_vast, strict=True):
         imports = Converter(BACKENDS[target], copy=True).imports
-        way = Shortcuts(imports, BACKENDS[source]).alone(long_way)
-        assert way is not None
+        way = as_rule(Shortcuts(imports, BACKENDS[source]).before(long_way))
         assert way(vast) is LONG
 
 

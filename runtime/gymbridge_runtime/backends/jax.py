@@ -187,7 +187,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return self.stored_as(dtype) or dtype
 
     @override
-    def again(self) -> Callable[[HostArray], object | None]:
+    def again(self) -> Callable[[tuple[AnyDType, tuple[int, ...]]], Import | None]:
         return SMALL_ARRAYS.again()
 
     @override
