@@ -9,7 +9,7 @@ from gymbridge_runtime.bridged import Bridged
 from gymbridge_runtime.form import require_form
 from gymbridge_runtime.recorded import Recorded
 from gymbridge_runtime.settings import Settings
-from gymbridge_runtime.traffic import SingleTraffic
+from gymbridge_runtime.single_traffic import SingleTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from gymbridge_runtime.bridged import Bridged
 from gymbridge_runtime.form import require_form
 from gymbridge_runtime.recorded import Recorded
 from gymbridge_runtime.settings import Settings
-from gymbridge_runtime.traffic import VectorTraffic
+from gymbridge_runtime.vector_traffic import VectorTraffic
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.vector_env import ArrayType

@@ -1,0 +1,42 @@
+"""What the list of modules that are broken on purpose says of the modules that there are."""
+
+from __future__ import annotations
+
+import tomllib
+
+from tests.support import REPOSITORY
+
+RUNTIME = REPOSITORY / "runtime" / "gymbridge_runtime"
+ROOTS = {"gymbridge_generator": REPOSITORY / "generator" / "gymbridge_generator"}
+
+NOTHING_TO_BREAK = {
+    *("__init__", "_version", "backends/__init__", "types"),
+    *("testing/__init__", "testing/suite"),
+}
+"""Modules of names only."""
+
+
+def listed() -> list[tuple[str, str, list[str]]]:
+    """Return the package, one module, and the tests of each entry."""
+    groups = tomllib.loads((REPOSITORY / "scripts" / "mutation.toml").read_text(encoding="utf-8"))
+    del groups["imported"]
+    return [
+        (group["package"], module, group["tests"])
+        for group in groups.values()
+        for module in group["modules"]
+    ]
+
+
+def test_it_names_modules_and_tests_that_are_there() -> None:
+    for package, module, tests in listed():
+        root = ROOTS.get(package, RUNTIME)
+        assert (root / f"{module}.py").is_file(), (package, module)
+        for test in tests:
+            assert (REPOSITORY / test.partition("::")[0]).exists(), (module, test)
+
+
+def test_every_module_of_the_runtime_is_in_it_once() -> None:
+    named = [module for package, module, _ in listed() if package == "gymbridge_runtime"]
+    assert len(set(named)) == len(named)
+    there = {path.relative_to(RUNTIME).with_suffix("").as_posix() for path in RUNTIME.rglob("*.py")}
+    assert there - NOTHING_TO_BREAK == set(named)
