@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import SyncVectorEnv
 
 import gymbridge
 from tests.environments.bridges import AGENTS, Value, bridge, same, vector_bridge
+from tests.environments.worlds import Echo, EchoVector
 from tests.support import LIBRARIES, Pair, require
 
 if TYPE_CHECKING:
@@ -99,6 +101,25 @@ def test_restored_vector_wrappers_go_on_with_the_episodes(
     for name in ("num_envs", "single_action_space", "single_observation_space", "closed"):
         assert getattr(restored, name) == getattr(agent, name), name
     same(restored.reset(seed=[2, 3]), agent.reset(seed=[2, 3]))
+
+
+@pytest.mark.parametrize("wrap", [bridge, vector_bridge])
+@pytest.mark.parametrize("before", [0, 1], ids=["new", "used"])
+def test_a_restored_wrapper_gives_actions_the_dtype_of_the_space(
+    wrap: Callable[..., Any], before: int, travel: Callable[[Any], Any]
+) -> None:
+    pair = Pair("numpy", "torch")
+    pair.require()
+    space = spaces.MultiDiscrete([4, 5], np.int8)
+    env: Any = EchoVector(space) if wrap is vector_bridge else Echo(space)
+    agent = wrap(pair, env)
+    action = np.ones(agent.action_space.shape, np.int64)
+    for _ in range(before):
+        agent.step(pair.target.make(action))
+    restored = travel(agent)
+    for _ in range(2):
+        restored.step(pair.target.make(action))
+        same(restored.unwrapped.received, action.astype(np.int8))
 
 
 def test_a_restored_wrapper_keeps_its_devices(travel: Callable[[Any], Any]) -> None:
