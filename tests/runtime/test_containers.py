@@ -451,6 +451,18 @@ class TestMappings:
         assert pair.target.is_array(result["a"]["x"])
         assert len(copies) == 1
 
+    def test_that_copy_more_than_they_hold_are_what_their_copy_is(self, pair: Pair) -> None:
+        registered: list[object] = []
+
+        class Registered(dict[str, Array]):
+            def __copy__(self) -> Registered:
+                registered.append(Registered(self))
+                return cast("Registered", registered[-1])
+
+        result = pair.convert([Registered(x=leaf(pair.source))])[0]
+        assert pair.target.is_array(result["x"])
+        assert any(result is one for one in registered)
+
     def test_without_a_copy_of_their_own_keep_plain_attributes(self, pair: Pair) -> None:
         held = Measured({"a": pair.source.make([1, 2])}, unit="km")
         result: Array = pair.convert(held)
