@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
+from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.trees import rule_of
 from typing_extensions import TypeVar, override
 
@@ -50,10 +51,6 @@ def _always(given: object) -> bool:
     return True
 
 
-def _nothing(given: object) -> None:
-    del given
-
-
 def answering(
     call: Callable[[GivenT], MadeT],
     is_plain: Callable[[GivenT], bool] = _always,
@@ -64,7 +61,7 @@ def answering(
 
     The arguments are those of `preferring`.
     """
-    return preferring(call, _nothing, is_plain, wary=wary)
+    return preferring(call, no_import, is_plain, wary=wary)
 
 
 def preferring(
