@@ -228,8 +228,28 @@ def _copied_by_itself(value: object, base: type[object]) -> object | None:
         return None
     with suppress(Exception):
         new = copy.copy(value)
-        return None if new is value or type(new) is not kind else new
+        if new is not value and type(new) is kind and _hold_the_same(new, value, base):
+            return new
     return None
+
+
+def _hold_the_same(one: object, other: object, base: type[object]) -> bool:
+    """Tell whether two containers hold the same objects: a copy may hold copies, or nothing."""
+    held, given = _contents(one, base), _contents(other, base)
+    return len(held) == len(given) and all(map(is_, held, given))
+
+
+def _contents(value: object, base: type[object]) -> Sequence[object]:
+    if base is list:
+        return [*_iter_list(value)]
+    if base is deque:
+        return [*_iter_deque(value)]
+    if base is ChainMap:
+        return cast("Sequence[object]", untyped(value, "maps"))
+    if base is UserDict:
+        return _contents(untyped(value, "data"), dict)
+    keys = [*(_iter_ordered if base is OrderedDict else _iter_dict)(value)]
+    return [*keys, *[_get(value, key) for key in keys]]
 
 
 def put_attribute(instance: object, name: str, attribute: object, before: object) -> None:

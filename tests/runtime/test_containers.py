@@ -463,6 +463,29 @@ class TestMappings:
         assert pair.target.is_array(result["x"])
         assert any(result is one for one in registered)
 
+    @pytest.mark.parametrize("base", [dict, OrderedDict, UserDict, list, deque, ChainMap])
+    def test_whose_copy_does_not_hold_the_same_are_converted_too(
+        self, pair: Pair, base: type[Array]
+    ) -> None:
+        def deep(self: Array) -> Array:
+            return copy.deepcopy(self)
+
+        def empty(self: Array) -> Array:
+            return type(self)()
+
+        for copied in (deep, empty):
+            kind: Array = type("Copied", (base,), {"__copy__": copied})
+            key: Array = 0 if base in {list, deque} else "x"
+            value = kind([leaf(pair.source)] if key == 0 else {key: leaf(pair.source, 3)})
+            for tree in (value, [value]):
+                result: Array = pair.convert(tree)
+                result = result if tree is value else result[0]
+                assert type(result) is kind
+                assert result is not value
+                assert len(result) == 1
+                assert pair.target.is_array(result[key])
+            assert pair.source.is_array(value[key])
+
     def test_without_a_copy_of_their_own_keep_plain_attributes(self, pair: Pair) -> None:
         held = Measured({"a": pair.source.make([1, 2])}, unit="km")
         result: Array = pair.convert(held)
