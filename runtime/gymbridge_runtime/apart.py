@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gymbridge_runtime.containers import container_of, items_of, rebuilt
 from gymbridge_runtime.describe import step_to
+from gymbridge_runtime.errors import ConversionError
 from gymbridge_runtime.narrowing import is_dict_space, is_tuple_space
 from gymnasium import spaces
 
@@ -29,14 +30,16 @@ _BATCHED = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinar
 """Spaces of which Gymnasium makes one array for all environments."""
 
 
-def part_by_part(space: AnySpace, way_of: MakeWay) -> Convert | None:
+def part_by_part(space: AnySpace, way_of: MakeWay, root: str, *, copies: bool) -> Convert | None:
     """Return the conversion of observations; None: all that is observed is batches.
 
     Args:
         space: What one environment observes.
         way_of: Makes the conversions of the parts.
+        root: How error messages call the observations.
+        copies: Whether everything is copied.
     """
-    return _part(space, way_of, "") if _has_apart(space) else None
+    return _part(space, way_of, root, copies=copies) if _has_apart(space) else None
 
 
 def _children(space: AnySpace) -> Iterable[tuple[object, AnySpace]]:
@@ -58,20 +61,32 @@ def _has_apart(space: AnySpace) -> bool:
     return is_apart(space) or any(_has_apart(child) for _, child in _children(space))
 
 
-def _part(space: AnySpace, way_of: MakeWay, path: str) -> Convert:
+def _part(space: AnySpace, way_of: MakeWay, path: str, *, copies: bool) -> Convert:
     if is_apart(space) or not _has_apart(space):
         return way_of(path, not is_apart(space))
-    parts = {key: _part(child, way_of, path + step_to(key)) for key, child in _children(space)}
+    parts = {
+        key: _part(child, way_of, path + step_to(key), copies=copies)
+        for key, child in _children(space)
+    }
     undeclared = way_of(path, False)
 
     def convert(value: object) -> object:
         container = container_of(type(value))
         if container is None:
             return undeclared(value)
-        items = items_of(container, value)
+        try:
+            items = items_of(container, value)
+        except ConversionError as error:
+            error.below(path)
+            raise
         keys = [key for key, _ in items]
         if {*keys} != parts.keys():
             return undeclared(value)
-        return rebuilt(container, value, keys, [parts[key](child) for key, child in items])
+        children = [parts[key](child) for key, child in items]
+        try:
+            return rebuilt(container, value, keys, children, copies=copies)
+        except ConversionError as error:
+            error.below(path)
+            raise
 
     return convert

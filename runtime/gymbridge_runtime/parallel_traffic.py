@@ -62,8 +62,7 @@ class ParallelTraffic(
     @cached_property
     def rewards(self) -> Callable[[object], dict[AgentT, float]]:
         """Makes every reward the float that PettingZoo promises."""
-        convert = _ForEach("reward", Scalars(float, self._to_agent("", self.device), ""))
-        return cast("Callable[[object], dict[AgentT, float]]", convert)
+        return cast("Callable[[object], dict[AgentT, float]]", self._for_each("reward", float))
 
     @cached_property
     def over(self) -> Callable[[object], dict[AgentT, bool]]:
@@ -76,8 +75,11 @@ class ParallelTraffic(
         return self._flags("truncated")
 
     def _flags(self, root: str) -> Callable[[object], dict[AgentT, bool]]:
-        convert = _ForEach(root, Scalars(bool, self._to_agent("", self.device), ""))
-        return cast("Callable[[object], dict[AgentT, bool]]", convert)
+        return cast("Callable[[object], dict[AgentT, bool]]", self._for_each(root, bool))
+
+    def _for_each(self, root: str, python: type[float] | type[bool]) -> Convert:
+        tree = self._to_agent("", self.device)
+        return _ForEach(root, Scalars(python, tree, ""), copies=tree.imports.copies)
 
     @override
     def _rule(self, rules: ActionRules) -> Convert:
@@ -124,15 +126,16 @@ class _Actions(dict[object, "Convert"]):
 
     def __call__(self, actions: object) -> object:
         if is_mapping(actions):
-            return {agent: self[agent](action) for agent, action in _held(actions)}
+            held = _held(actions, "action")
+            return {agent: self[agent](action) for agent, action in held}
         return self._plain(actions)  # the environment judges it
 
 
-def _held(actions: Mapping[object, object]) -> list[tuple[object, object]]:
+def _held(values: Mapping[object, object], root: str) -> list[tuple[object, object]]:
     try:
-        return items_of(MAPPING, actions)
+        return items_of(MAPPING, values)
     except ConversionError as error:
-        error.below("action")
+        error.below(root)
         raise
 
 
@@ -142,18 +145,26 @@ class _ForEach:
     Args:
         name: How error messages call all of it.
         one: The conversion for one agent.
+        copies: Whether everything is copied.
     """
 
-    def __init__(self, name: str, one: Convert) -> None:
+    def __init__(self, name: str, one: Convert, *, copies: bool) -> None:
         self._name: str = name
         self._one: Convert = one
+        self._copies: bool = copies
 
     def __call__(self, values: object) -> object:
         """Return the same mapping with converted values."""
         if not is_mapping(values):
             return self._of(values, self._name)
-        children = [self._of(one, f"{self._name}[{agent!r}]") for agent, one in values.items()]
-        return rebuilt(MAPPING, values, [*values], children)
+        held = _held(values, self._name)
+        agents = [agent for agent, _ in held]
+        children = [self._of(one, f"{self._name}[{agent!r}]") for agent, one in held]
+        try:
+            return rebuilt(MAPPING, values, agents, children, copies=self._copies)
+        except ConversionError as error:
+            error.below(self._name)
+            raise
 
     def _of(self, value: object, path: str) -> object:
         try:

@@ -61,9 +61,10 @@ class VectorTraffic(OneSpaceTraffic[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
 
         def way_of(path: str, is_batch: bool) -> Convert:
             device = self.device if is_batch else everywhere
-            return self._observed(f"obs{path}", device, bounded=False).whole()
+            return self._observed(path, device, bounded=False).whole()
 
-        return part_by_part(space_of(self._env, "single_observation_space"), way_of)
+        space = space_of(self._env, "single_observation_space")
+        return part_by_part(space, way_of, "obs", copies=self._observations.imports.copies)
 
     @override
     def _observe(self) -> Convert:

@@ -6,7 +6,9 @@ import copy
 import pickle
 import warnings
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from importlib import import_module
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -322,6 +324,65 @@ def test_an_error_about_what_should_be_a_dictionary_names_it() -> None:
     agent.reset()
     with pytest.raises(ConversionError, match=r"^reward: JAX cannot hold the int64"):
         agent.step(agent.sample_action())
+
+
+class Endless(Mapping[str, float]):
+    """Says that it holds two, and shows more."""
+
+    @override
+    def __len__(self) -> int:
+        return 2
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return map(str, count())
+
+    @override
+    def __getitem__(self, key: str) -> float:
+        return 1.0
+
+
+class Unreadable(dict[str, float]):
+    @override
+    def items(self) -> Value:
+        raise RuntimeError("lost")
+
+
+@pytest.mark.parametrize("rewards", [Endless(), Unreadable(left=1.0)])
+def test_rewards_that_cannot_be_read_are_an_error_that_says_so(rewards: object) -> None:
+    agent = parallel_bridge(TORCH, Rewards(rewards))
+    agent.reset()
+    with pytest.raises(ConversionError, match=r"^reward: the \w+ could not be read: "):
+        agent.step(agent.sample_action())
+
+
+class Closing(dict[str, Value]):
+    """What nobody makes again: there is something that it closes."""
+
+    copied = True
+
+    def __del__(self) -> None:
+        """Close it."""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Closing:
+        if not self.copied:
+            raise TypeError("there is one of it")
+        return Closing({name: held.copy() for name, held in self.items()})
+
+
+def test_rewards_that_cannot_be_made_again_are_copied_where_copies_are_asked_for() -> None:
+    rewards = Closing(left=np.ones(2))
+    agent = parallel_bridge(TORCH, Rewards(rewards), copy=True)
+    agent.reset()
+    got = agent.step(agent.sample_action())[1]
+    assert type(got) is Closing
+    got["left"][:] = 7
+    assert rewards["left"].tolist() == [1, 1]
+
+    rewards.copied = False
+    with pytest.raises(ConversionError, match=r"^reward: the Closing can neither be made again"):
+        agent.step(agent.sample_action())
+    rewards.copied = True
 
 
 # -- being an environment -------------------------------------------------------------------------

@@ -477,6 +477,51 @@ else:
         eight.run(PREAMBLE + code)
         eight.run(PREAMBLE + code)
 
+    def test_what_cannot_be_read_or_made_again_is_as_without_a_mesh(
+        self, eight: Interpreter
+    ) -> None:
+        code = """
+from gymnasium import spaces
+from gymbridge.vector import NumpyToJax
+from tests.environments.worlds import EchoVector
+class Odd(EchoVector):
+    def reset(self, *, seed=None, options=None):
+        return self.given, {}
+class Unreadable(dict):
+    def items(self):
+        raise RuntimeError("lost")
+class Closing(dict):  # nobody makes another one
+    def __del__(self):
+        pass
+class Single(Closing):
+    def __deepcopy__(self, memo):
+        raise TypeError("there is one of it")
+bare = Odd(spaces.Discrete(2))
+inside = spaces.Dict(words=spaces.Sequence(spaces.Discrete(3)))
+bare.single_observation_space = spaces.Dict(inside=inside)
+env = NumpyToJax(bare, batches, copy=True)
+word = np.ones(3)
+for obs, path in (
+    (Unreadable(inside={}), "obs"),
+    ({"inside": Unreadable(words=())}, "obs['inside']"),
+    ({"inside": Single(words=(word,))}, "obs['inside']"),
+):
+    bare.given = obs
+    try:
+        env.reset()
+    except ConversionError as error:
+        assert error.path == path, error.path
+    else:
+        raise AssertionError(path)
+bare.given = {"inside": Closing(words=(word,))}
+found, _ = env.reset()
+(copied,) = found["inside"]["words"]
+assert type(found["inside"]) is Closing
+copied[:] = 7
+assert word.tolist() == [1, 1, 1]
+"""
+        eight.run(PREAMBLE + code)
+
     def test_memory_is_copied_once_on_its_way_to_another_device(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.backends.jax import JaxBackend

@@ -306,6 +306,42 @@ class TestShapesThatComeAgain:
                 ):
                     assert identical(np.array(array), np.asarray(value, array.dtype))
 
+    @pytest.mark.parametrize(
+        "setting", ["transfer_guard", "disable_jit", "debug_nans", "no_tracing"]
+    )
+    def test_are_compiled_only_where_jax_would_not_refuse_them(self, setting: str) -> None:
+        # a signature of which the first call was refused is a slow one for ever
+        from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+
+        floats = np.full(5, np.nan, np.float32)
+        env = Replay(spaces.Discrete(2), jax.numpy.zeros(1), action_space=spaces.Box(-1, 1, (7,)))
+        no_tracing: Array = jax.no_tracing
+        settings: dict[str, Callable[[], Array]] = {**SETTINGS, "no_tracing": no_tracing}
+        bridge: Array = None
+
+        def work() -> None:
+            for _ in range(40):
+                for tree in (floats, [floats, floats], {"a": floats, "b": floats[:2]}):
+                    Pair("numpy", "jax").convert(tree)
+                bridge.step(np.zeros(7, np.float32))
+
+        with settings[setting]():
+            bridge = JaxToNumpy(env)
+            work()
+            assert SMALL_ARRAYS.sizes[0] == 0
+        work()
+        assert SMALL_ARRAYS.sizes[0] == 4
+        assert all(isinstance(action, jax.Array) for action in env.actions)
+
+    def test_are_compiled_where_jax_is_told_to_allow_what_it_allows(self) -> None:
+        from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+
+        floats = np.ones(5, np.float32)
+        with jax.transfer_guard("allow"):
+            for _ in range(40):
+                Pair("numpy", "jax").convert([floats, floats[:2]])
+        assert SMALL_ARRAYS.sizes[0] == 1
+
     def test_go_another_way_where_what_is_compiled_would_have_to_be_compiled_again(self) -> None:
         tree = {"a": np.ones((5, 2), np.float32), "b": np.ones(9, np.float32)}
         convert = Pair("numpy", "jax").convert

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import jax
+import numpy as np
 from gymbridge_runtime.backend import no_import
 from gymbridge_runtime.backends.jax_packed import import_of, jitted
 from gymbridge_runtime.plain import answering, preferring
@@ -39,6 +40,9 @@ _OF_64_BITS: Final = 8
 """Bytes of the numbers that JAX may or may not have."""
 
 
+_ALLOWING: Final = (None, "allow")
+
+
 class Config(Protocol):
     """The part of ``jax.config`` that is asked here; its attributes are made at run time."""
 
@@ -57,11 +61,19 @@ def _is_unusual() -> bool:
     """Tell whether JAX is set to do more than usual about compiled calls; to ask takes 0.2 µs."""
     return (
         CONFIG.jax_disable_jit  # NumPy's arrays would come back
-        or CONFIG.jax_transfer_guard_host_to_device is not None  # this looks implicit
+        or CONFIG.jax_transfer_guard_host_to_device not in _ALLOWING  # this looks implicit
         or CONFIG.jax_debug_nans  # environments may observe a NaN
         or CONFIG.jax_debug_infs
         or bool(get_abstract_mesh().axis_names)  # what is compiled goes to all devices of a mesh
     )
+
+
+def _may_compile() -> bool:
+    """Tell whether a function may be called with a signature for the first time.
+
+    If that raises an error, JAX takes 40 µs for each call of the signature from then on.
+    """
+    return not CONFIG.jax_no_tracing and not _is_unusual()
 
 
 _looks: Final[Callable[[HostArray], object]] = attrgetter("dtype", "shape")
@@ -111,9 +123,10 @@ class SmallArrays:
         """
         signature = (dtype, shape)
         if signature not in self._one:
-            if self._is_full():
+            if self._is_full() or not _may_compile():
                 return None
             self._one[signature] = _alone()
+            _ = _identity()(np.zeros(shape, dtype))
         return preferring(_identity(), otherwise, _is_usual, wary=_is_unusual())
 
     def importer(self, otherwise: Import) -> Import:
@@ -160,7 +173,7 @@ class SmallArrays:
         """Count the signature of ``views``; tell whether it is time to compile it."""
         if self._is_full() or any(view.nbytes >= SMALL for view in views):
             return False
-        if CONFIG.jax_no_tracing:  # somebody makes sure that nothing is compiled any more
+        if not _may_compile():
             return False
         if len(self._seen) >= _MOST_SEEN:
             self._seen.clear()
