@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import ml_dtypes
 import numpy as np
 import pytest
+from gymbridge_runtime.backends.jax import JaxBackend
 from gymbridge_runtime.converter import Converter
 from gymnasium import spaces
 
@@ -108,3 +110,67 @@ def test_steps_with_infos(source: str) -> None:
             env.step(action)
         obs, *_ = env.step(action)
         assert len(leaves(obs)) == len(jax.tree.leaves(obs)) > 0
+
+
+def ways_of(source: str) -> dict[str, Callable[[], Array]]:
+    """Return what is done again and again, each with arrays that all are small."""
+    flags, obs, *more = [array for array in arrays_of(source) if math.prod(array.shape) < 100]
+    convert = Pair(source, "jax").convert
+    single, vector = BRIDGES[source]
+    env = single(Replay(spaces.Box(-1, 1, (2, 3)), obs, {"speed": 1.5, "all": more}))
+    alone = single(Replay(spaces.Box(-1, 1, (2, 3)), obs))
+    envs = vector(ReplayVector({"a": obs, "b": [obs, 2.5]}, obs, flags, flags))
+    action, actions = env.sample_action(), envs.sample_action()
+    return {
+        "one": lambda: convert(obs),
+        "two": lambda: convert([obs, flags]),
+        "numbers": lambda: convert({"a": 1, "b": 2.5, "c": np.float64(2)}),
+        "number": lambda: convert(2.5),
+        "step": lambda: alone.step(action),
+        "info": lambda: env.step(action),
+        "vector": lambda: envs.step(actions),
+    }
+
+
+WAYS = list(ways_of("numpy"))
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+@pytest.mark.parametrize("way", WAYS)
+def test_what_comes_again_goes_by_what_is_compiled(
+    source: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repeat = ways_of(source)[way]
+    for _ in range(2 * OFTEN):
+        repeat()
+
+    def unwanted(*_: object) -> None:
+        pytest.fail("put, not compiled")
+
+    monkeypatch.setattr("gymbridge_runtime.backends.jax._put", unwanted)
+    monkeypatch.setattr("gymbridge_runtime.backends.jax._put_many", unwanted)
+    repeat()
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+@pytest.mark.parametrize("way", ["two", "numbers", "info", "vector"])
+def test_what_comes_together_goes_in_one_call(
+    source: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repeat = ways_of(source)[way]
+    repeat()
+    batches: list[int] = []
+    import_all = JaxBackend.from_host_many
+
+    def counted(self: JaxBackend, views: Array, device: Array) -> list[object]:
+        batches.append(len(views))
+        return import_all(self, views, device)
+
+    def unwanted(*_: object) -> None:
+        pytest.fail("one by one")
+
+    monkeypatch.setattr(JaxBackend, "from_host_many", counted)
+    monkeypatch.setattr("gymbridge_runtime.backends.jax._put", unwanted)
+    repeat()
+    assert len(batches) == 1
+    assert batches[0] > 1
