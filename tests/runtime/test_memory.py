@@ -6,6 +6,7 @@ import gc
 import sys
 import weakref
 from dataclasses import make_dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,10 @@ from gymbridge_runtime.known import load
 from gymnasium import spaces
 
 from gymbridge import JaxToNumpy, JaxToTorch, NumpyToJax, NumpyToTorch
+from gymbridge import vector as vectors
 from tests.libraries.jax import jax
 from tests.libraries.torch import torch
-from tests.runtime.replay import Replay
+from tests.runtime.replay import Replay, ReplayVector
 from tests.support import LIBRARIES, Array, Host, Pair, identical, run_python
 
 if TYPE_CHECKING:
@@ -186,6 +188,12 @@ SETTINGS: dict[str, Callable[[], Array]] = {
 }
 
 
+VECTOR_STEP: tuple[Host, ...] = (
+    np.arange(6, dtype=np.float32).reshape(2, 3),
+    np.array([0.5, -1.5]),
+    np.array([True, False]),
+    np.array([False, False]),
+)
 AGENTS: dict[str, Array] = {"numpy": JaxToNumpy, "torch": JaxToTorch}
 
 
@@ -272,6 +280,7 @@ class TestShapesThatComeAgain:
     def test_under_every_setting_of_jax(self, setting: str) -> None:
         floats = np.array([np.nan, np.inf, -0.0], np.float32)
         trees: list[Array] = [[floats, np.arange(3, dtype=np.int16)], [floats], floats, np.inf]
+        trees += [[np.ones(2, np.complex64)] * 2, [np.ones(2048, np.float32)] * 2]  # not packed
         convert = Pair("numpy", "jax").convert
         usual: list[object] = []
         for _ in range(40):
@@ -305,6 +314,47 @@ class TestShapesThatComeAgain:
                     jax.tree.leaves(result), jax.tree.leaves(tree), strict=True
                 ):
                     assert identical(np.array(array), np.asarray(value, array.dtype))
+
+    @pytest.mark.parametrize("setting", SETTINGS)
+    def test_in_steps_of_vectors_under_every_setting_of_jax(self, setting: str) -> None:
+        env: Array = vectors.NumpyToJax(ReplayVector(*VECTOR_STEP))
+        action = env.sample_action()
+        for _ in range(40):
+            env.step(action)
+        usual: tuple[Array, ...] = env.step(action)[:4]
+        with SETTINGS[setting]():
+            jax.clear_caches()
+            results: list[Array] = [env.step(action)[:4] for _ in "12"]
+        for result in (*results, env.step(action)[:4]):
+            for value, array, before in zip(VECTOR_STEP, result, usual, strict=True):
+                assert isinstance(array, jax.Array)
+                assert identical(np.array(array), np.asarray(value, array.dtype))
+                assert array.sharding == before.sharding
+
+    @pytest.mark.parametrize("first", [False, True])
+    def test_in_steps_of_vectors_whether_jax_has_64_bits_or_not(self, first: bool) -> None:
+        env: Array = vectors.NumpyToJax(ReplayVector(*VECTOR_STEP))
+        action = env.sample_action()
+        for wide in (first, not first, first):
+            with jax.enable_x64(wide):
+                for _ in range(20):
+                    obs, rewards, *_ = env.step(action)
+                    assert obs.dtype == np.float32
+                    assert rewards.dtype == (np.float64 if wide else np.float32)
+                    assert rewards.tolist() == VECTOR_STEP[1].tolist()
+
+    def test_of_another_byte_order_after_many_of_the_usual_one(self) -> None:
+        bare = ReplayVector(*VECTOR_STEP)
+        env: Array = vectors.NumpyToJax(bare)
+        action = env.sample_action()
+        convert: Callable[[Array], Array] = Pair("numpy", "jax").convert
+        swapped = tuple([value.astype(value.dtype.newbyteorder(">")) for value in VECTOR_STEP])
+        for values in (VECTOR_STEP, swapped, VECTOR_STEP, swapped):
+            bare.values = values
+            for _ in range(20):
+                for results in (env.step(action)[:4], convert(values)):
+                    for value, result in zip(VECTOR_STEP, results, strict=True):
+                        assert identical(np.array(result), np.asarray(value, result.dtype))
 
     @pytest.mark.parametrize(
         "setting", ["transfer_guard", "disable_jit", "debug_nans", "no_tracing"]
@@ -416,7 +466,8 @@ print("done")
 """
         assert run_python(code, **{name: value}) == "done\n"
 
-    def test_of_64_bits_whether_jax_has_them_or_not(self) -> None:
+    @pytest.mark.parametrize("first", [False, True])
+    def test_of_64_bits_whether_jax_has_them_or_not(self, first: bool) -> None:
         values: list[Host] = [
             np.array([1e300, -1e300, 0.1, np.nan, -0.0, 1e-50]),
             np.array([-(2**31), 2**31 - 1]),
@@ -425,17 +476,16 @@ print("done")
             np.float64(0.1) * np.ones((2, 3)),
         ]
         trees: list[Array] = [values, values[0], values[1], tuple(values[:4])]
-        for _ in range(20):
-            for wide in (False, True):
-                with jax.enable_x64(wide):
-                    for tree in trees:
-                        result = Pair("numpy", "jax").convert(tree)
-                        for value, array in zip(leaves(tree), leaves(result), strict=True):
-                            narrow = {"float64": "float32", "int64": "int32"}
-                            name = value.dtype.name
-                            dtype = name if wide else narrow.get(name, name)
-                            with np.errstate(over="ignore"):
-                                assert identical(np.array(array), value.astype(dtype)), (wide, name)
+        for wide, tree in product((first, not first, first), trees):
+            with jax.enable_x64(wide):
+                for _ in range(20):
+                    result = Pair("numpy", "jax").convert(tree)
+                    for value, array in zip(leaves(tree), leaves(result), strict=True):
+                        narrow = {"float64": "float32", "int64": "int32"}
+                        name = value.dtype.name
+                        dtype = name if wide else narrow.get(name, name)
+                        with np.errstate(over="ignore"):
+                            assert identical(np.array(array), value.astype(dtype)), (wide, name)
 
     def test_without_a_float_dtype_where_one_is_asked_for(self) -> None:
         value = np.linspace(0, 1, 6, dtype=np.float32)

@@ -12,14 +12,17 @@ import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.known import load
+from gymnasium import spaces
 from jax.experimental.layout import Format, Layout
 from jax.sharding import SingleDeviceSharding
 
+from gymbridge import JaxToNumpy, JaxToTorch
 from tests.libraries.jax import jax, jnp
 from tests.libraries.ml_dtypes import ml_dtypes
 from tests.libraries.mlx import mx
 from tests.libraries.torch import torch
 from tests.runtime.layouts import LAYOUTS, SIZES, expose
+from tests.runtime.replay import Replay
 from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical, run_python
 
 if TYPE_CHECKING:
@@ -117,6 +120,49 @@ class TestASnapshotHoldsUnderAttack:
             assert identical(pair.target.values(result["b"]), before[0])
 
     @pytest.mark.usefixtures("busy_jax")
+    @pytest.mark.usefixtures("nothing_compiled")
+    @pytest.mark.parametrize("wide", [False, True])
+    @pytest.mark.parametrize("sizes", [(8192, 8192), (64, 64, 8192), (64, 64)], ids=repr)
+    def test_when_batches_of_any_kind_are_compiled(
+        self, sizes: tuple[int, ...], wide: bool
+    ) -> None:
+        heavy = jax.jit(lambda x: x @ x * 1e-3)
+        pending = jnp.ones((512, 512), jnp.float32)
+        kept = []
+        with jax.enable_x64(wide):
+            for _ in range(40):
+                pending = heavy(pending)
+                exposed = [expose("aligned to 64 bytes", size) for size in sizes]
+                before = [one.array.copy() for one in exposed]
+                result = Pair("numpy", "jax").convert([one.array for one in exposed])
+                for one in exposed:
+                    one.overwrite()
+                kept.append((result, before))
+        for result, before in kept:
+            for array, values in zip(result, before, strict=True):
+                assert identical(np.array(array), values)
+
+    @pytest.mark.usefixtures("nothing_compiled")
+    @pytest.mark.parametrize("size", [64, 8192, 1 << 18])
+    @pytest.mark.parametrize("agent", ["numpy", "torch"])
+    def test_when_actions_come_again(self, agent: str, size: int) -> None:
+        heavy = jax.jit(lambda x: x @ x * 1e-3)
+        pending = jnp.ones((512, 512), jnp.float32)
+        shape = expose("aligned to 64 bytes", size).array.shape
+        env = Replay(  # what it observes is not waited for
+            spaces.Text(9), "text", action_space=spaces.Box(-np.inf, np.inf, shape)
+        )
+        bridge: Array = {"numpy": JaxToNumpy, "torch": JaxToTorch}[agent](env)
+        kept = []
+        for _ in range(40):
+            pending = heavy(pending)
+            exposed = expose("aligned to 64 bytes", size)
+            kept.append(exposed.array.copy())
+            bridge.step(over(Pair(agent, "jax"), exposed.array))
+            exposed.overwrite()
+        for action, before in zip(env.actions, kept, strict=True):
+            assert identical(np.array(action), before)
+
     def test_that_jax_alone_does_not_withstand(self) -> None:
         identity = jax.jit(lambda x: x)
         identity(np.zeros((2, 512), np.float32)).block_until_ready()

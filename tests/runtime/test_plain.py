@@ -211,17 +211,26 @@ def test_four_and_dictionaries_are_ordinary_if_each_is() -> None:
 
 
 def test_four_arrays_are_handed_over_if_each_behaves() -> None:
-    way = HandingOver(np.ndarray, torch.from_numpy, is_plain("numpy", "torch"))
+    call = Counted(torch.from_numpy)
+    way = HandingOver(np.ndarray, call, is_plain("numpy", "torch"))
     four: Array = way.before_four(long_way)
     of_dict: Array = way.before_dict(long_way)
     ordinary = np.ones(3)
-    for special in (np.broadcast_to(1.0, (3,)), np.array(["text"]), torch.ones(3), None):
+    for special in (np.broadcast_to(1.0, (3,)), np.ma.ones(3), torch.ones(3), None):
         for place in range(4):
             values: list[Array] = [ordinary] * 4
             assert len(four(*values)) == len(of_dict(dict(enumerate(values)), DEPTH, None)) == 4
             values[place] = special
-            assert four(*values) is LONG
             assert of_dict(dict(enumerate(values)), DEPTH, BAG) is LONG
+            assert not any(given is special for given in call.given[:-1])
+            call.given.clear()
+            assert four(*values) is LONG
+            # PyTorch warns of read-only memory once, and takes masked arrays without their masks
+            assert call.given == []
+    refused = np.array(["text"])
+    for place in range(4):
+        values = [*[ordinary] * place, refused, *[ordinary] * (3 - place)]
+        assert four(*values) is of_dict(dict(enumerate(values)), DEPTH, BAG) is LONG
 
 
 @pytest.mark.parametrize("target", ["numpy", "torch"])
