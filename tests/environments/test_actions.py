@@ -488,6 +488,13 @@ def test_custom_spaces_can_be_parts_of_other_spaces(pair: Pair) -> None:
     same(_received(pair, space, action), {"own": np.ones(2, np.float32), "turn": np.int64(1)})
 
 
+def test_a_dictionary_arrives_in_the_order_that_the_space_samples(pair: Pair) -> None:
+    space = spaces.Dict({"b": spaces.Discrete(3), "a": spaces.Discrete(4)})
+    action = {name: pair.target.make(np.array(1, np.int32)) for name in ("a", "b")}
+    for agent_s in (action, {name: action[name] for name in ("b", "a")}):
+        assert list(_received(pair, space, agent_s)) == list(space.sample())
+
+
 OUTSIDE: list[tuple[spaces.Space[Any], Any, Any]] = [
     (spaces.Discrete(3), np.array([1, 2], np.int32), np.array([1, 2], np.int32)),
     (spaces.Discrete(3), np.array(1.5, np.float32), np.array(1.5, np.float32)),
@@ -495,7 +502,15 @@ OUTSIDE: list[tuple[spaces.Space[Any], Any, Any]] = [
     (spaces.Discrete(3, dtype=np.int8), np.array(300, np.int32), np.array(300, np.int32)),
     (box_of(np.int8, 1), np.array([300], np.int32), np.array([300], np.int32)),
     (box_of(np.int32, 2), np.array([1.5, 2], np.float32), np.array([1.5, 2], np.float32)),
+    (box_of(np.float32, 2), np.array([1j, 2], np.complex64), np.array([1j, 2], np.complex64)),
+    (spaces.Box(-9, 9, (2, 3)), np.ones((3, 2), "f"), np.ones((3, 2), "f")),
+    (spaces.Box(-9, 9, (6,)), np.ones((3, 2), "f"), np.ones((3, 2), "f")),
     (spaces.MultiBinary(2), {"a": np.ones(2, np.int8)}, {"a": np.ones(2, np.int8)}),
+    (
+        spaces.Dict(a=spaces.Discrete(2)),
+        {"a": np.array(1, "i"), "b": np.ones(1, "f")},
+        {"a": np.array(1, "i"), "b": np.ones(1, "f")},
+    ),
     (spaces.Dict(a=spaces.Discrete(2)), {"b": np.ones(1, "f")}, {"b": np.ones(1, "f")}),
     (spaces.Dict(a=spaces.Discrete(2)), np.ones(1, "f"), np.ones(1, "f")),
     (spaces.Tuple([spaces.Discrete(2)]), (np.ones(2, "f"),) * 2, (np.ones(2, "f"),) * 2),

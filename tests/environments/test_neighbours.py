@@ -229,6 +229,8 @@ def test_rendered_frames_stay_numpy(pair: Pair) -> None:
     frame = agent.render()
     assert type(frame) is np.ndarray
     assert (frame.dtype, frame.shape) == (np.dtype(np.uint8), (400, 600, 3))
+    assert len(np.unique(frame)) > 1
+    same(frame, agent.unwrapped.render())
     agent.close()
 
 
@@ -259,6 +261,8 @@ def test_vectors_render_every_environment(pair: Pair) -> None:
     agent.reset()
     frames = agent.render()
     assert [type(frame) for frame in frames] == [np.ndarray, np.ndarray]
+    for frame, one in zip(frames, envs.envs, strict=True):
+        same(frame, one.render())
     assert agent.render_mode == "rgb_array"
     agent.close()
 

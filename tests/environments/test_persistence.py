@@ -230,6 +230,11 @@ def test_a_spec_records_what_the_wrapper_was_told_as_text() -> None:
     assert recorded.kwargs == {"device": "cpu", "copy": True, "float_dtype": "bfloat16"}
     restored: Any = gym.make(_from_json(agent.spec))
     assert restored.device == torch.device("cpu")
+
+    inside: Any = gymbridge.NumpyToTorch(gym.make("CartPole-v1"))
+    outer = gymbridge.TorchToNumpy(inside, env_device=torch.device("cpu", 0))
+    assert outer.spec is not None
+    assert outer.spec.additional_wrappers[-1].kwargs == {"env_device": "cpu"}
     assert restored.reset()[0].dtype == torch.bfloat16
 
 

@@ -451,6 +451,17 @@ class TestMappings:
         assert pair.target.is_array(result["a"]["x"])
         assert len(copies) == 1
 
+    def test_of_the_standard_library_have_attributes_converted(self, pair: Pair) -> None:
+        first = leaf(pair.source)
+        value = OrderedDict(a=first, b=leaf(pair.source, 2))
+        vars(value).update(first=first, unit="m")
+        result: Array = pair.convert({"ordered": value})["ordered"]
+        assert type(result) is OrderedDict
+        attributes = vars(result)
+        assert attributes["first"] is result["a"]
+        assert attributes["unit"] == "m"
+        assert vars(value)["first"] is first
+
     def test_that_copy_more_than_they_hold_are_what_their_copy_is(self, pair: Pair) -> None:
         registered: list[object] = []
 

@@ -519,6 +519,16 @@ found, _ = env.reset()
 assert type(found["inside"]) is Closing
 copied[:] = 7
 assert word.tolist() == [1, 1, 1]
+counts = spaces.Box(-(2**60), 2**60, (), np.int64)
+bare.single_observation_space = spaces.Dict(words=inside["words"], count=counts)
+env = NumpyToJax(bare, batches)
+bare.given = {"words": (word,), "count": np.full(8, 2**40)}
+try:
+    env.reset()
+except ConversionError as error:
+    assert error.path == "obs['count']", error.path
+else:
+    raise AssertionError("they have 41 bits")
 """
         eight.run(PREAMBLE + code)
 

@@ -627,3 +627,5 @@ def test_a_copy_of_a_converter_promises_no_more_than_it_did(
     assert type(result["number"]) is int
     with pytest.raises(ConversionError, match=r"^obs\['array'\]: "):
         again({"array": np.zeros(3, np.longdouble)})
+    cast: Array = travel(Converter(torch_backend, float_dtype="float32"))(np.zeros(3))
+    assert cast.dtype == torch.float32

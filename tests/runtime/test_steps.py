@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict
+
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
+from typing_extensions import override
 
 from gymbridge.vector import (
     JaxToNumpy,
@@ -130,3 +133,21 @@ def test_read_only_memory_of_the_environment_is_never_written() -> None:
         result.fill_(0)
     assert values[0].tolist() == [[0, 1, 2], [3, 4, 5]]
     assert values[2].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("pair", BRIDGED, ids=repr)
+def test_an_info_without_anything_in_it_stays_what_it_is(pair: Pair) -> None:
+    class Told(ReplayVector):
+        @override
+        def step(self, actions: Array) -> tuple[Array, ...]:
+            return *self.values, self.info
+
+        info: Array = None
+
+    bare: Array = Told(*ordinary(pair.source))
+    env = BRIDGES[pair.name](bare)
+    action = env.sample_action()
+    for bare.info in (OrderedDict(), defaultdict(list), {}, None):
+        found = env.step(action)[4]
+        assert type(found) is type(bare.info)
+        assert not found
