@@ -115,8 +115,9 @@ def test_steps_with_infos(source: str) -> None:
 def ways_of(source: str) -> dict[str, Callable[[], Array]]:
     """Return what is done again and again, each with arrays that all are small."""
     flags, obs, *more = [array for array in arrays_of(source) if math.prod(array.shape) < 100]
-    convert = Pair(source, "jax").convert
+    convert, make = Pair(source, "jax").convert, Pair(source, "jax").source.make
     single, vector = BRIDGES[source]
+    beyond, page = make(np.array([1e300, 1.0])), make(np.full(1024, 1e300))  # of float32
     env = single(Replay(spaces.Box(-1, 1, (2, 3)), obs, {"speed": 1.5, "all": more}))
     alone = single(Replay(spaces.Box(-1, 1, (2, 3)), obs))
     envs = vector(ReplayVector({"a": obs, "b": [obs, 2.5]}, obs, flags, flags))
@@ -124,6 +125,9 @@ def ways_of(source: str) -> dict[str, Callable[[], Array]]:
     return {
         "one": lambda: convert(obs),
         "two": lambda: convert([obs, flags]),
+        "infinite": lambda: convert([beyond, beyond]),
+        "infinite, not packed": lambda: convert([page, page]),
+        "infinite, some not packed": lambda: convert([beyond, beyond, page]),
         "numbers": lambda: convert({"a": 1, "b": 2.5, "c": np.float64(2)}),
         "number": lambda: convert(2.5),
         "step": lambda: alone.step(action),

@@ -376,6 +376,13 @@ class TestFloatDtype:
                 assert library.dtype(result) == expected
                 assert library.values(result).astype(float).tolist() == [0.5, 1, -2]
 
+    def test_casts_what_is_swapped_without_a_word(self) -> None:
+        convert = Converter(TORCH, float_dtype="float16")
+        with np.errstate(all="raise"):
+            for tree in (np.array([1e300, 1], ">f8"), {"a": np.array([1e300, 1], ">f8")}):
+                found: Array = convert(tree)
+                assert (found["a"] if isinstance(tree, dict) else found).tolist() == [np.inf, 1]
+
     @pytest.mark.parametrize("into", BACKENDS)
     def test_leaves_everything_else_alone(self, into: str) -> None:
         library = LIBRARIES[into]

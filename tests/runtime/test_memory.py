@@ -142,11 +142,13 @@ def convert(shapes):
 convert(range(1, 500))
 before = resident()
 convert(range(500, 3500))
-print(compiles, (resident() - before) >> 20)
+from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+print(compiles, (resident() - before) >> 20, SMALL_ARRAYS.sizes[1])
 """
-        compiles, megabytes = map(int, run_python(COUNTING + code).split())
+        compiles, megabytes, counted = map(int, run_python(COUNTING + code).split())
         assert compiles == 0
         assert megabytes < 64  # 3,000 compiled shapes take more than 1,000
+        assert counted <= 1024
 
     def test_are_compiled_for_a_bounded_number_of_shapes_that_do(self) -> None:
         code = """
