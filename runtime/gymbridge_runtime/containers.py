@@ -428,9 +428,8 @@ def rebuilt(
         held = [child for _, child in container.items(new)]
         if _are(held, children) and type(new) is type(value):
             return new
-    if not copies or _never_changes(value):
-        return value
-    if _are([child for _, child in items_of(container, value)], children):
+    may_stay = not copies or _never_changes(value)
+    if may_stay or _are([child for _, child in items_of(container, value)], children):
         return value
     try:
         return copy.deepcopy(value)

@@ -413,7 +413,11 @@ class TestMappings:
 
     def test_that_hold_nothing_that_changes_are_left_as_they_are(self, pair: Pair) -> None:
         # nobody can make another one, nor copy these
-        for value in (sys.version_info, sys.flags):
+        @dataclass
+        class ToldError(Exception):
+            words: str
+
+        for value in (sys.version_info, sys.flags, ToldError("so")):
             for depth in (0, 1, 20):
                 _, found = depth_of(pair.convert(nested(depth, value), copy=True))
                 assert found is value
