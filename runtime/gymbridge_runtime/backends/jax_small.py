@@ -41,6 +41,7 @@ _OF_64_BITS: Final = 8
 
 
 _ALLOWING: Final = (None, "allow")
+"""What JAX's guard of transfers is set to where it minds none."""
 
 
 class Config(Protocol):
@@ -126,7 +127,7 @@ class SmallArrays:
             if self._is_full() or not _may_compile():
                 return None
             self._one[signature] = _alone()
-            _ = _identity()(np.zeros(shape, dtype))
+            _ = _identity()(np.zeros(shape, dtype))  # the first call, now that it is allowed
         return preferring(_identity(), otherwise, _is_usual, wary=_is_unusual())
 
     def importer(self, otherwise: Import) -> Import:
