@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from gymbridge_cli.main import main
+from gymbridge_tools.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main(["bench", *sys.argv[1:]]))

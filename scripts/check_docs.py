@@ -103,7 +103,7 @@ def story(page: Path, *, commands: bool) -> str:
 def command(line: str, statuses: list[int]) -> None:
     """Run a command of gymbridge or a file, which has to end with one of these statuses."""
     name, *arguments = shlex.split(line, comments=True)
-    start = ["-m", "gymbridge_cli"] if name == "gymbridge" else []
+    start = ["-m", "gymbridge_tools.cli"] if name == "gymbridge" else []
     done = subprocess.run([sys.executable, *start, *arguments], check=False)
     if done.returncode not in statuses:
         raise SystemExit(f"{line!r} ended with status {done.returncode}")

@@ -27,11 +27,8 @@ CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
 
 PACKAGES = {
     "gymbridge": "generated/gymbridge",
-    "gymbridge_benchmark": "generator/gymbridge_benchmark",
-    "gymbridge_cli": "generator/gymbridge_cli",
-    "gymbridge_doctor": "generator/gymbridge_doctor",
     "gymbridge_generator": "generator/gymbridge_generator",
-    "gymbridge_probe": "generator/gymbridge_probe",
+    "gymbridge_tools": "generator/gymbridge_tools",
     "gymbridge_runtime": "runtime/gymbridge_runtime",
     "gymbridge_generator/templates": "templates",
 }

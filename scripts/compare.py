@@ -22,9 +22,9 @@ import gymnasium as gym
 import numpy as np
 import torch
 
-from gymbridge_benchmark.contest import Contest
-from gymbridge_benchmark.measure import Budget, measure
-from gymbridge_benchmark.worlds import ENVIRONMENTS, Balanced, BalancedVector
+from gymbridge_tools.benchmark.contest import Contest
+from gymbridge_tools.benchmark.measure import Budget, measure
+from gymbridge_tools.benchmark.worlds import ENVIRONMENTS, Balanced, BalancedVector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

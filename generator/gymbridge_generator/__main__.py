@@ -1,5 +1,5 @@
 """`python -m gymbridge_generator` is the command `gymbridge`."""
 
-from gymbridge_cli.main import main
+from gymbridge_tools.cli.main import main
 
 raise SystemExit(main())

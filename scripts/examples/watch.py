@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from gymbridge_benchmark.pictures import STYLE
+from gymbridge_tools.benchmark.pictures import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -273,7 +273,7 @@ def test_a_package_without_wrappers_is_named(tmp_path: Path) -> None:
 def test_without_rich_and_packaging(fine: Path) -> None:
     code = (
         "import sys; sys.modules.update(rich=None, packaging=None); "
-        "from gymbridge_cli.main import main; "
+        "from gymbridge_tools.cli.main import main; "
         "raise SystemExit(main(['doctor', '--package', 'bridges']))"
     )
     path = os.pathsep.join(map(str, (*ROOTS, fine)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gymbridge_doctor.findings import LibraryFinding
-from gymbridge_doctor.package import Library
-from gymbridge_doctor.processes import Survey
+from gymbridge_tools.doctor.findings import LibraryFinding
+from gymbridge_tools.doctor.package import Library
+from gymbridge_tools.doctor.processes import Survey
 
 if TYPE_CHECKING:
     from pathlib import Path

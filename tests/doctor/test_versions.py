@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gymbridge_doctor.findings import Combination
-from gymbridge_doctor.versions import combinations
+from gymbridge_tools.doctor.findings import Combination
+from gymbridge_tools.doctor.versions import combinations
 from tests.support import require
 
 if TYPE_CHECKING:

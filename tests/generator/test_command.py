@@ -250,7 +250,7 @@ def test_without_the_generator_extra(project: Path, missing: str) -> None:
     def run(*arguments: str) -> CompletedProcess[str]:
         code = (
             f"import sys; sys.modules[{missing!r}] = None; "
-            "from gymbridge_cli.main import main; raise SystemExit(main(sys.argv[1:]))"
+            "from gymbridge_tools.cli.main import main; raise SystemExit(main(sys.argv[1:]))"
         )
         return python("-c", code, *arguments, cwd=project, path=[GENERATOR, RUNTIME])
 

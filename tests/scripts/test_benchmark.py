@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gymbridge_benchmark import command
-from gymbridge_benchmark import measure as measuring
-from gymbridge_benchmark.cases import CASES, Targets
-from gymbridge_benchmark.contest import COLUMNS, Contest
-from gymbridge_benchmark.growth import CURVES, measured_point
-from gymbridge_benchmark.guard import regressions
-from gymbridge_benchmark.measure import Budget, Figures, Measurement, measure
-from gymbridge_benchmark.pairs import PAIRS
-from gymbridge_benchmark.results import Result
-from gymbridge_cli.main import main
+from gymbridge_tools.benchmark import command
+from gymbridge_tools.benchmark import measure as measuring
+from gymbridge_tools.benchmark.cases import CASES, Targets
+from gymbridge_tools.benchmark.contest import COLUMNS, Contest
+from gymbridge_tools.benchmark.growth import CURVES, measured_point
+from gymbridge_tools.benchmark.guard import regressions
+from gymbridge_tools.benchmark.measure import Budget, Figures, Measurement, measure
+from gymbridge_tools.benchmark.pairs import PAIRS
+from gymbridge_tools.benchmark.results import Result
+from gymbridge_tools.cli.main import main
 from tests.generator.command import GENERATOR, RUNTIME, python
 from tests.libraries.jax import jax
 from tests.libraries.torch import torch
@@ -121,7 +121,9 @@ def test_an_unknown_name_is_answered_with_those_there_are(
 def test_the_command_needs_nothing_but_what_is_installed(tmp_path: Path) -> None:
     asked = ["bench", "--quick", "--seconds", "0", "--case", "array", "--pair", "numpy_to_torch"]
     path = [REPOSITORY / "generated", GENERATOR, RUNTIME]
-    done = python("-m", "gymbridge_cli", *asked, "--plot", "costs.svg", cwd=tmp_path, path=path)
+    done = python(
+        "-m", "gymbridge_tools.cli", *asked, "--plot", "costs.svg", cwd=tmp_path, path=path
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "costs.svg").is_file()
 
@@ -246,9 +248,9 @@ def test_nothing_is_compiled_once_warmed_up() -> None:
         import jax
         import numpy as np
 
-        from gymbridge_benchmark.contest import converting
-        from gymbridge_benchmark.measure import warm_up
-        from gymbridge_benchmark.pairs import PAIRS
+        from gymbridge_tools.benchmark.contest import converting
+        from gymbridge_tools.benchmark.measure import warm_up
+        from gymbridge_tools.benchmark.pairs import PAIRS
 
         class Messages(logging.Handler):
             def emit(self, record):

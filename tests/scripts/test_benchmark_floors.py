@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from gymbridge_benchmark.cases import CASES
-from gymbridge_benchmark.pairs import PAIRS
+from gymbridge_tools.benchmark.cases import CASES
+from gymbridge_tools.benchmark.pairs import PAIRS
 from tests.environments.bridges import same
 from tests.libraries.jax import jax
 from tests.libraries.torch import torch
@@ -17,7 +17,7 @@ from tests.support import LIBRARIES, Array, Library
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gymbridge_benchmark.contest import Contest
+    from gymbridge_tools.benchmark.contest import Contest
 
 ROWS = [(case, pair) for case in CASES for pair in CASES[case].floors]
 OF_CONVERTERS = {"array", "array-copy", "number", "arrays", "images", "images-copy"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gymbridge_benchmark.worlds import Balanced, BalancedVector
+from gymbridge_tools.benchmark.worlds import Balanced, BalancedVector
 from scripts.compare import WAYS, Way, bare, contest
 
 if TYPE_CHECKING:

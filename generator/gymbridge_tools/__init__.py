@@ -1,0 +1,1 @@
+"""The command `gymbridge` and what it runs: doctor, probe and benchmark."""

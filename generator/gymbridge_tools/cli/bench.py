@@ -1,0 +1,56 @@
+"""`gymbridge bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from typing_extensions import override
+
+from gymbridge_tools.cli.command import Command
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["Bench"]
+
+
+class Bench(Command):
+    """Measure what conversions cost here, beside code by hand and Gymnasium's wrappers."""
+
+    name: ClassVar[str] = "bench"
+    text: ClassVar[str] = "measure what conversions cost here"
+
+    quick: bool
+    case: list[str] | None
+    pair: list[str] | None
+    seconds: float | None
+    growth: bool
+    start: bool
+    json: Path | None
+    plot: Path | None
+    check: bool
+
+    @override
+    @classmethod
+    def declare(cls, parser: argparse.ArgumentParser) -> None:
+        add = parser.add_argument
+        _ = add("--quick", action="store_true", help="under a minute, less precise")
+        _ = add("--case", action="append", metavar="CASE", help="array, step, vector, dict, …")
+        _ = add("--pair", action="append", metavar="PAIR", help="numpy_to_torch, …")
+        _ = add("--seconds", type=float, metavar="SECONDS", help="how long to measure each row")
+        _ = add("--growth", action="store_true", help="measure with more and more of everything")
+        _ = add("--start", action="store_true", help="measure the import and the first steps")
+        _ = add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+        _ = add("--plot", type=Path, metavar="FILE", help="draw them, to FILE.svg or FILE.png")
+        _ = add(
+            "--check",
+            action="store_true",
+            help="exit with 1 if a ratio is twice as bad as aimed at, measured again",
+        )
+
+    @override
+    def run(self) -> int:
+        from gymbridge_tools.benchmark.command import benchmark
+
+        return benchmark(self)

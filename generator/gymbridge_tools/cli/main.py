@@ -1,0 +1,133 @@
+"""Find the command that was asked for, and say what went wrong in it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from inspect import getdoc
+from typing import TYPE_CHECKING, cast
+
+from typing_extensions import override
+
+from gymbridge_generator.errors import GeneratorError
+from gymbridge_tools.cli.bench import Bench
+from gymbridge_tools.cli.check import Check
+from gymbridge_tools.cli.command import Command, CommandError
+from gymbridge_tools.cli.completion import SHELLS, PrintCompletion
+from gymbridge_tools.cli.doctor import Doctor
+from gymbridge_tools.cli.generate import Generate
+from gymbridge_tools.cli.list import List
+from gymbridge_tools.cli.probe import Probe
+from gymbridge_tools.cli.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_COMMANDS: dict[str, type[Command]] = {
+    command.name: command for command in (Generate, Check, List, Doctor, Probe, Bench, Schema)
+}
+
+_EXTRAS = {
+    "jax": "jax",
+    "jinja2": "generator",
+    "pydantic": "generator",
+    "rich": "cli",
+    "shtab": "cli",
+    "torch": "torch",
+}
+"""What commands import, and which extra of gymbridge installs it."""
+
+
+class _Given(argparse.Namespace):
+    """What was given on the command line: the command, and its options."""
+
+    command: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0, 1 for what it found amiss, 2 for an error."""
+    try:
+        given = _parser().parse_args(arguments, _Given())
+        command = _COMMANDS[given.command](**cast("dict[str, object]", vars(given)))
+        status = command.run()
+        print(end="", flush=True)  # what cannot be written fails here
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRAS:
+            raise
+        extra = f"gymbridge[{_EXTRAS[error.name]}]"
+        return _fail(f"{error.name} is not installed; run: pip install '{extra}'")
+    except (CommandError, GeneratorError) as error:
+        return _fail(str(error))
+    except BrokenPipeError:  # whoever read the output, such as `head`, has enough
+        _discard_output()
+        return 0
+    except OSError as error:
+        return _fail(f"{_file_of(error)}: {error.strerror}")
+    return status
+
+
+def _discard_output() -> None:
+    """Keep the interpreter from writing the rest when it ends, and from failing once more."""
+    _ = os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _file_of(error: OSError) -> object:
+    return cast("object", error.filename)
+
+
+def _fail(message: str) -> int:
+    print(f"gymbridge: {message}", file=sys.stderr)
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    found = argparse.ArgumentParser(
+        prog="gymbridge",
+        description="Typed Gymnasium wrappers between array libraries: see what works on this "
+        + "machine, write wrappers of your own from a spec, and keep them up to date.",
+        epilog="--spec, --out, --backends and --tests, where left out, are read from "
+        + "[tool.gymbridge] of the nearest pyproject.toml. What a command takes: "
+        + "gymbridge COMMAND --help",
+    )
+    _ = found.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    _ = found.add_argument(
+        "--completion",
+        action=PrintCompletion,
+        choices=SHELLS,
+        metavar="SHELL",
+        help=f"print a script that completes this command, for {', '.join(SHELLS)}",
+    )
+    commands = found.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True
+    )
+    for name, command in _COMMANDS.items():
+        command.declare(
+            commands.add_parser(
+                name,
+                help=command.text,
+                description=getdoc(command),
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )
+        )
+    return found
+
+
+class _Version(argparse.Action):
+    """Import the version only when it is asked for: the runtime imports Gymnasium."""
+
+    @override
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        from gymbridge_runtime import __version__
+
+        print(f"gymbridge {__version__}")
+        parser.exit()

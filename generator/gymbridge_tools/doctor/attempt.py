@@ -1,0 +1,165 @@
+"""Every wrapper tried with an environment that sends one array and receives another."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+import gymnasium as gym
+import numpy as np
+from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.errors import CopyRequiredError
+from gymbridge_runtime.vector import VectorBridge
+from gymnasium.spaces import Box
+from typing_extensions import override
+
+from gymbridge_tools.doctor.findings import Memory, PairFinding
+from gymbridge_tools.doctor.look import WrongError, backend_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.types import AnySpace, HostArray, Info
+
+    from gymbridge_tools.doctor.package import Pair
+
+__all__ = ["attempt"]
+
+_SHAPE = (2, 8)
+_SPACE = Box(-np.inf, np.inf, _SHAPE[1:], np.float32)
+
+
+class _Wrapper(Protocol):
+    def reset(self) -> tuple[object, object]: ...
+    def step(self, action: object) -> tuple[object, ...]: ...
+
+
+def attempt(pair: Pair) -> PairFinding:
+    """Take a step through one wrapper, and look at what arrived on either side."""
+    wrapper = cast("Callable[..., _Wrapper]", getattr(import_module(pair.module), pair.wrapper))
+    source, target = backend_in(pair.source), backend_in(pair.target)
+    trial = _Trial(source, target, wrapper)
+    observations = trial.observations()
+    return PairFinding(
+        pair.wrapper,
+        source.title,
+        target.title,
+        works=True,
+        observations=observations,
+        why=_why(source) if observations != "copied" else trial.obstacle(),
+        actions=trial.actions(),
+    )
+
+
+class _Trial:
+    """One wrapper, around an environment whose arrays can be looked at."""
+
+    def __init__(
+        self, source: AnyBackend, target: AnyBackend, wrapper: Callable[..., _Wrapper]
+    ) -> None:
+        self._source: AnyBackend = source
+        self._target: AnyBackend = target
+        self._wrapper: Callable[..., _Wrapper] = wrapper
+        kind = _Environments if issubclass(cast("type[object]", wrapper), VectorBridge) else _Single
+        self._values: HostArray = np.arange(16, dtype=np.float32).reshape(_SHAPE)
+        if kind is _Single:
+            self._values = self._values[0]
+        self._env: _Single | _Environments = kind(source, self._values)
+
+    def observations(self) -> Memory:
+        """Return what becomes of the memory of an observation."""
+        seen, _ = self._wrapper(self._env).reset()
+        return self._compared("observation", self._source, self._env.sent, self._target, seen)
+
+    def actions(self) -> Memory:
+        """Return what becomes of the memory of an action."""
+        env = self._wrapper(self._env)
+        _ = env.reset()
+        action = Converter(self._target, copy=True)(self._values)
+        _ = env.step(action)
+        return self._compared("action", self._target, action, self._source, self._env.received)
+
+    def obstacle(self) -> str:
+        """Return why observations are not shared, in the words of the refusal to copy them."""
+        try:
+            _ = self._wrapper(self._env, copy=False).reset()
+        except CopyRequiredError as error:
+            return error.problem
+        return ""
+
+    def _compared(
+        self, what: str, source: AnyBackend, given: object, target: AnyBackend, arrived: object
+    ) -> Memory:
+        """Return how the memory of two arrays is related that must have the same values."""
+        if not target.is_array(type(arrived)):
+            raise WrongError(f"the {what} arrived as {type(arrived).__name__}")
+        there, here = source.show(given), target.show(arrived)
+        if not np.array_equal(here.array, self._values) or here.array.dtype != self._values.dtype:
+            raise WrongError(f"the {what} arrived with other values than it was sent with")
+        if np.shares_memory(there.array, here.array):
+            writable = target.mutable and here.array.flags.writeable
+            return "shared" if writable else "read-only view"
+        if not there.copied and there.array.flags.writeable:
+            there.array[...] = -1
+            if not np.array_equal(target.show(arrived).array, self._values):
+                raise WrongError(f"the copy of the {what} changed with what it is a copy of")
+        return "copied"
+
+
+class _Single(gym.Env[object, object]):
+    observation_space: AnySpace = _SPACE
+    action_space: AnySpace = _SPACE
+
+    def __init__(self, library: AnyBackend, values: HostArray) -> None:
+        self._made: Converter = Converter(library, copy=True)
+        self._values: HostArray = values
+        self.sent: object = None
+        self.received: object = None
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
+        self.sent = self._made(self._values)
+        return self.sent, {}
+
+    @override
+    def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
+        self.received = action
+        return self._made(self._values), 0.0, False, False, {}
+
+
+class _Environments(gym.vector.VectorEnv[object, object, object]):
+    num_envs: int = _SHAPE[0]
+    single_observation_space: AnySpace = _SPACE
+    single_action_space: AnySpace = _SPACE
+    observation_space: AnySpace = Box(-np.inf, np.inf, _SHAPE, np.float32)
+    action_space: AnySpace = observation_space
+
+    def __init__(self, library: AnyBackend, values: HostArray) -> None:
+        self._made: Converter = Converter(library, copy=True)
+        self._values: HostArray = values
+        self.sent: object = None
+        self.received: object = None
+
+    @override
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: Info | None = None
+    ) -> tuple[object, Info]:
+        self.sent = self._made(self._values)
+        return self.sent, {}
+
+    @override
+    def step(self, actions: object) -> tuple[object, object, object, object, Info]:
+        self.received = actions
+        flags = self._made(np.zeros(self.num_envs, np.bool_))
+        rewards = self._made(np.zeros(self.num_envs, np.float32))
+        return self._made(self._values), rewards, flags, flags, {}
+
+
+def _why(source: AnyBackend) -> str:
+    """Return why observations need no copy."""
+    if not source.mutable:
+        return f"{source.title} arrays never change, and the view is read-only"
+    if not source.writable_views:
+        return f"the memory of {source.title} is there to be read, and the view is read-only"
+    return "what step and reset return is new, and both libraries write into it"

@@ -1,0 +1,75 @@
+"""Where arrays are, and how they get elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from gymbridge_runtime.dlpack_devices import DlpackDevices
+
+from gymbridge_tools.probe.findings import Answer
+from gymbridge_tools.probe.subject import (
+    Caught,
+    Subject,
+    WrongError,
+    aligned,
+    attribute,
+    called,
+    dotted_if_there,
+)
+
+__all__ = ["QUESTIONS"]
+
+_READ = ("device", "place")
+_MOVE = ("to_device", "to")
+_WITHIN = ("device", "identity")
+
+
+def devices(subject: Subject) -> Answer:
+    """Find out where an array is, and send it there in every way that libraries have."""
+    array = subject.make(aligned(np.ones(4, np.float32)))
+    read = next((name for name in _READ if attribute(array, name) is not None), None)
+    if read is None or callable(attribute(array, read)):
+        raise WrongError("arrays do not say where they are")
+    place = attribute(array, read)
+    text = DlpackDevices("", subject.name).text(place)
+    facts = {} if read == "device" else {"device_read": read}
+    for way in _ways(subject):
+        with Caught() as caught:
+            _check_way(subject, array, way, text)
+        if caught.error is None:
+            seen = f"an array is on {place!r}, and can be sent to {text!r}"
+            return Answer(facts | way, seen)
+    raise WrongError(f"an array is on {place!r}, and no known way sends it to {text!r}")
+
+
+def _ways(subject: Subject) -> list[dict[str, str]]:
+    """Return the facts of every way there may be."""
+    array = subject.make(aligned(np.ones(4, np.float32)))
+    moves = [name for name in _MOVE if callable(attribute(array, name))]
+    usual: dict[str, str] = {}
+    named = [usual if name == "to_device" else {"device_move": name} for name in moves]
+    parser = f"{subject.name}.Device"
+    parsed = [
+        way | {"device_parse": parser} for way in named if dotted_if_there(parser, subject.name)
+    ]
+    within, copy = (f"{subject.name}.{name}" for name in _WITHIN)
+    contexts = [{"device_within": within, "device_copy": copy}]
+    return [*named, *parsed, *(contexts if dotted_if_there(copy, subject.name) else [])]
+
+
+def _check_way(subject: Subject, array: object, way: dict[str, str], text: str) -> None:
+    keys = {key.removeprefix("device_"): value for key, value in way.items()}
+    devices = DlpackDevices(subject.name, subject.name, **keys)
+    place: object = text
+    if devices.parse is not None:
+        place = called(dotted_if_there(devices.parse, subject.name), text)
+    with suppress(AttributeError):
+        # it is there already, and is to be sent all the same
+        devices = devices._replace(read="_nowhere_")
+    sent = devices.moved(array, place)
+    if not np.array_equal(subject.seen(sent), np.ones(4)):
+        raise WrongError("the values became others on the way")
+
+
+QUESTIONS = {"devices": devices}

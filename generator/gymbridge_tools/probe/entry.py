@@ -1,0 +1,83 @@
+"""The spec entry: facts as TOML, what they were concluded from as comments."""
+
+from __future__ import annotations
+
+import json
+import platform
+import textwrap
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gymbridge_tools.probe.examination import Report
+    from gymbridge_tools.probe.facts import Fact, Value
+
+__all__ = ["entry"]
+
+_WIDTH = 100
+
+
+def entry(report: Report, found: list[Fact]) -> str:
+    """Return the entry of a library, and below it what a spec has no key for."""
+    seen_with = f"NumPy {version('numpy')}, Python {platform.python_version()}, {platform.system()}"
+    lines = [
+        f"# What `gymbridge probe {report.module}` found, with {seen_with}.",
+        "[[backend]]",
+        *_lines(fact for fact in found if not fact.dlpack),
+    ]
+    generic = [*_lines(fact for fact in found if fact.dlpack)]
+    if generic:
+        lines += ["", "[backend.dlpack]", *generic]
+    remarks = [*_remarks(report)]
+    if remarks:
+        lines += ["", "# Seen besides, and nothing that an entry has to say:", *remarks]
+    return "\n".join([*lines, ""])
+
+
+def _lines(found: Iterator[Fact]) -> Iterator[str]:
+    evidence = ""
+    for fact in found:
+        if fact.evidence and fact.evidence != evidence:
+            yield from _comment(fact.evidence)
+        evidence = fact.evidence
+        yield from _folded(fact)
+
+
+def _folded(fact: Fact) -> Iterator[str]:
+    line = f"{fact.key} = {_toml(fact.value)}"
+    if len(line) <= _WIDTH or not isinstance(fact.value, list):
+        yield line
+        return
+    yield f"{fact.key} = ["
+    yield from textwrap.wrap(
+        ", ".join(map(_toml, fact.value)) + ",",
+        _WIDTH,
+        initial_indent="    ",
+        subsequent_indent="    ",
+    )
+    yield "]"
+
+
+def _comment(text: str) -> Iterator[str]:
+    # what a library said may have any characters, and a line break would end the comment
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    yield from textwrap.wrap(plain, _WIDTH, initial_indent="# ", subsequent_indent="# ")
+
+
+def _toml(value: Value) -> str:
+    if isinstance(value, dict):
+        pairs = ", ".join(f"{key} = {_toml(item)}" for key, item in value.items())
+        return f"{{ {pairs} }}"
+    return json.dumps(value, ensure_ascii=False)  # which TOML reads alike
+
+
+def _remarks(report: Report) -> Iterator[str]:
+    for finding in report.findings:
+        name = finding.question.name
+        remarkable = finding.outcome == "ended" or (
+            name in {"byte_offset", "slices", "gives", "takes"} and not finding.holds
+        )
+        if remarkable:
+            yield from _comment(f"{finding.question.key}: {finding.evidence}")
