@@ -16,6 +16,7 @@ from gymbridge_generator.load import Selection, load
 from gymbridge_generator.model import Package
 from gymbridge_generator.output import FOLDERS, Difference, compare, write
 from gymbridge_generator.plan import plan
+from gymbridge_generator.quoting import printable
 from gymbridge_generator.render import render
 from gymbridge_generator.resources import SHIPPED, SHIPPED_SPEC, shipped_spec, templates
 from gymbridge_generator.schema import schema
@@ -81,7 +82,7 @@ class _Work:
         if self.tests is not None:
             if self.tests.resolve() in {out.resolve(), *(out.resolve() / each for each in FOLDERS)}:
                 raise SettingsError(
-                    f"{_nearby(self.tests)} is where wrappers go; give tests a folder of their own"
+                    f"{_shown(self.tests)} is where wrappers go; give tests a folder of their own"
                 )
             package = selection.spec.package.name or _imported_as(out)
             pages = plan_tests(selection, package)
@@ -104,7 +105,7 @@ def generate(
     for folder, files in work.files(work.out).items():
         done = write(files, folder, force=force)
         for difference in done:
-            print(deed(difference, _nearby(folder / difference.path)))
+            print(deed(difference, _shown(folder / difference.path)))
         print(*consequences(done), f"{_counted(files, folder)}, {len(done)} changed", sep="\n")
     return 0
 
@@ -129,16 +130,18 @@ def check(
         if not differences:
             print(f"{_counted(files, folder)} are up to date")
             continue
-        print(*(difference.diff() for difference in differences), sep="\n")
         for difference in differences:
-            print(f"{difference.state}: {_nearby(folder / difference.path)}")
+            if difference.found:
+                print(difference.diff())
+        for difference in differences:
+            print(f"{difference.state}: {_shown(folder / difference.path)}")
     if found:
         print(_advice(found, work.options))
     return bool(found)
 
 
 def _counted(files: dict[str, str], folder: Path) -> str:
-    return f"{len(files)} file{'s' * (len(files) != 1)} in {_nearby(folder)}"
+    return f"{len(files)} file{'s' * (len(files) != 1)} in {_shown(folder)}"
 
 
 def list_wrappers(spec: Path | None, backends: tuple[str, ...] = ()) -> int:
@@ -185,10 +188,15 @@ def _imported_as(out: Path) -> str:
         names.insert(0, folder.name)
     if not all(name.isascii() and name.isidentifier() and not iskeyword(name) for name in names):
         raise SettingsError(
-            f"tests import the package, and {_nearby(out)} is no name of one; in a spec of yours, "
+            f"tests import the package, and {_shown(out)} is no name of one; in a spec of yours, "
             + 'add `name = "mine.bridges"` to [package], or choose another folder'
         )
     return ".".join(names)
+
+
+def _shown(path: Path) -> str:
+    """Return how messages name ``path``."""
+    return printable(_nearby(path))
 
 
 def _nearby(path: Path) -> Path:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from gymbridge_generator.quoting import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,7 +28,9 @@ class Problem:
 
     @override
     def __str__(self) -> str:
-        return ": ".join(filter(None, [f"{self.file}:{self.line}", self.where, self.what]))
+        return ": ".join(
+            filter(None, [f"{printable(self.file)}:{self.line}", self.where, self.what])
+        )
 
 
 class GeneratorError(Exception):

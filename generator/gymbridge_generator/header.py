@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from gymbridge_generator.quoting import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,7 +20,7 @@ HEADER_LINES = 7
 def with_header(body: str, sources: Sequence[str], inputs: str) -> str:
     """Return ``body`` below a header that names its sources; ``inputs`` is all they say of it."""
     return (
-        f"{_MARK} from {' and '.join(map(_printable, sources))}.\n"
+        f"{_MARK} from {' and '.join(map(printable, sources))}.\n"
         "# Do not edit: change those and run `gymbridge generate`; `gymbridge check` finds edits.\n"
         f"# inputs sha256 {_digest(inputs)}\n"
         f"# body sha256 {_digest(body)}\n"
@@ -47,11 +49,6 @@ def is_untouched(text: str) -> bool:
         and len(lines) == HEADER_LINES + 1
         and lines[3] == f"# body sha256 {_digest(lines[HEADER_LINES])}"
     )
-
-
-def _printable(source: str) -> str:
-    # a file may be called anything, and a line break would end the comment
-    return source if source.isprintable() else ascii(source)
 
 
 def _digest(text: str) -> str:

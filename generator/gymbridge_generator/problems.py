@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from pydantic import BaseModel
 
 from gymbridge_generator.errors import Problem, SpecError
 from gymbridge_generator.locate import Lines
-from gymbridge_generator.quoting import quoted, spell
+from gymbridge_generator.quoting import instead, quoted, spell
 from gymbridge_generator.toml import is_array
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str
             return path, f"is missing; give {_description(model, path)}"
         case "extra_forbidden":
             known = sorted(_table(model, path[:-1]).model_fields)
-            return path, f"unknown key; {_instead(str(path[-1]), known)}"
+            return path, f"unknown key; {instead(str(path[-1]), known)}"
         case "literal_error":
             return path, f"{quoted(given)} is not allowed; use {context['expected']}"
         case "greater_than_equal":
@@ -91,11 +90,6 @@ def _description(model: type[BaseModel], path: KeyPath) -> str:
     if isinstance(path[-1], int):
         return "two names, the environment's library first"
     return str(_table(model, path[:-1]).model_fields[path[-1]].description).rstrip(".")
-
-
-def _instead(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known)
-    return f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(known)}"
 
 
 def _table(model: type[BaseModel], path: KeyPath) -> type[BaseModel]:

@@ -1,8 +1,9 @@
-"""How errors quote what a file says: on one line, readable, and not at any length."""
+"""How messages quote what others wrote: on one line, readable, and not at any length."""
 
 from __future__ import annotations
 
 import reprlib
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -10,7 +11,7 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["quoted", "spell"]
+__all__ = ["instead", "printable", "quoted", "spell"]
 
 _LONGEST = 80
 
@@ -33,6 +34,18 @@ _QUOTES = _Quotes()
 def quoted(value: object) -> str:
     """Return ``value`` as Python writes it, with its middle left out where it is long."""
     return _QUOTES.repr(value)
+
+
+def printable(text: object) -> str:
+    """Return a path or other text as it is, or escaped where it would move a terminal's cursor."""
+    words = str(text)
+    return words if words.isprintable() else ascii(words)
+
+
+def instead(name: str, known: Sequence[str]) -> str:
+    """Say which of the names that are ``known`` was meant, or which there are."""
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(known)}"
 
 
 def spell(path: Sequence[str | int]) -> str:

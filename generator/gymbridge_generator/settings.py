@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from gymbridge_generator.errors import GeneratorError, Problem, SettingsError
 from gymbridge_generator.locate import line_of
-from gymbridge_generator.quoting import quoted, spell
+from gymbridge_generator.quoting import instead, quoted, spell
 from gymbridge_generator.reading import read_text
 from gymbridge_generator.toml import is_array, is_table, parse_toml
 
@@ -75,9 +74,7 @@ def settings(folder: Path) -> Settings:
 
 def _wrong(key: str, value: object) -> str:
     if key not in _KEYS:
-        near = get_close_matches(key, _KEYS)
-        hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(_KEYS)}"
-        return f"unknown key; {hint}"
+        return f"unknown key; {instead(key, [*_KEYS])}"
     good = bool(_names(value)) if key == "backends" else _is_path(value)
     return "" if good else f"{quoted(value)} is of the wrong kind; use {_KEYS[key]}"
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 from itertools import permutations
 from types import ModuleType
@@ -13,7 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gymbridge_generator.commands import check
-from gymbridge_generator.errors import SettingsError
+from gymbridge_generator.errors import GeneratorError, SettingsError
+from gymbridge_generator.reading import read_text
 from tests.generator.command import GENERATOR, RUNTIME, gymbridge, python
 
 if TYPE_CHECKING:
@@ -105,6 +109,7 @@ def test_check_names_stale_missing_and_edited(project: Path) -> None:
     done = gymbridge("check", cwd=project)
     assert done.returncode == 1
     assert "-    import jax as jacks\n+    import jax\n" in done.stdout
+    assert "py.typed" not in done.stdout.partition("edited by hand: ")[0]
     assert done.stdout.splitlines()[-4:] == [
         "edited by hand: src/mine/bridges/backends/jax.py",
         "stale: src/mine/bridges/old.py",
@@ -123,6 +128,13 @@ def test_check_names_stale_missing_and_edited(project: Path) -> None:
         "wrote src/mine/bridges/py.typed",
         f"{count(bridges)}, 3 changed",
     ]
+
+
+def test_what_is_missing_is_named_without_its_text(project: Path) -> None:
+    done = gymbridge("check", cwd=project)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "missing: src/mine/bridges/__init__.py"
+    assert all(line.startswith("missing: ") for line in lines[:-1])
 
 
 def test_check_leaves_everything_as_it_is(project: Path) -> None:
@@ -211,8 +223,8 @@ def test_errors_go_to_stderr(project: Path) -> None:
     ("arguments", "message"),
     [
         (
-            ["list", "--spec", "no.toml"],
-            "no.toml: No such file or directory; name a spec with --spec",
+            ["list", "--spec", "nowhere"],
+            "nowhere: No such file or directory; name a spec with --spec",
         ),
         (["list", "--spec", "."], ".: Is a directory; name a spec with --spec"),
         (["list", "--spec", "binary.toml"], "binary.toml:1: is not UTF-8; name a spec with --spec"),
@@ -231,6 +243,98 @@ def test_what_cannot_be_done(project: Path, arguments: list[str], message: str) 
     (project / "binary.toml").write_bytes(b"\xff\xfe")
     done = gymbridge(*arguments, cwd=project)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"gymbridge: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["genrate"], "no command 'genrate'; did you mean 'generate'?"),
+        (
+            ["x"],
+            "no command 'x'; allowed are generate, check, list, doctor, probe, bench, schema",
+        ),
+        (["--verison"], "there is no option '--verison'; did you mean '--version'?"),
+        (["list", "--sepc", "my.toml"], "list has no option '--sepc'; did you mean '--spec'?"),
+        (["check", "--sepc=my.toml"], "check has no option '--sepc'; did you mean '--spec'?"),
+        (["probe", "mlx", "--jsn"], "probe has no option '--jsn'; did you mean '--json'?"),
+        (["list", "my.toml"], "list takes no 'my.toml'; see gymbridge list --help"),
+        (["list", "--spec"], "argument --spec: expected one argument; see gymbridge list --help"),
+        (
+            ["list", "--spec", "mine.toml"],
+            "mine.toml: No such file or directory (did you mean my.toml?); name a spec with --spec",
+        ),
+        (
+            ["list", "--spec", "specks/my.toml"],
+            "specks/my.toml: No such file or directory (did you mean specs?); name a spec with "
+            "--spec",
+        ),
+    ],
+)
+def test_what_is_misspelt_is_named_with_what_was_meant(
+    project: Path, arguments: list[str], message: str
+) -> None:
+    (project / "specs").mkdir()
+    done = gymbridge(*arguments, cwd=project)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"gymbridge: {message}\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no pipes with names")
+class TestPipes:
+    def test_one_that_nobody_writes_to_is_refused(self, project: Path) -> None:
+        os.mkfifo(project / "pipe")
+        done = gymbridge("list", "--spec", "pipe", cwd=project)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "gymbridge: pipe: is a pipe that nobody writes to; name a spec with --spec\n"
+        )
+
+    def test_one_that_somebody_is_slow_to_write_to_is_read(self, project: Path) -> None:
+        os.mkfifo(project / "pipe")
+        slow = os.open(project / "pipe", os.O_RDWR)  # open for writing before it is read
+        text = (project / "my.toml").read_bytes()
+
+        def feed() -> None:
+            for part in (text[:9], text[9:]):
+                time.sleep(0.5)
+                os.write(slow, part)
+            os.close(slow)
+
+        with ThreadPoolExecutor() as pool:
+            fed = pool.submit(feed)
+            assert "strict" in read_text(project / "pipe")
+            fed.result()
+
+    def test_one_without_end_is_too_large(self, project: Path) -> None:
+        os.mkfifo(project / "pipe")
+        code = "while True: print('#' * 4096)"
+        held = os.open(project / "pipe", os.O_RDWR)
+        with subprocess.Popen([sys.executable, "-c", code], stdout=held) as endless:
+            with pytest.raises(GeneratorError, match=r"pipe: is too large"):
+                read_text(project / "pipe")
+            endless.kill()
+        os.close(held)
+
+
+RED = "red\x1b[31m"
+
+
+@pytest.mark.parametrize(
+    ("key", "command"),
+    [("spec", "list"), ("out", "generate"), ("tests", "generate"), ("backends", "list")],
+)
+def test_texts_of_settings_do_not_move_the_cursor(project: Path, key: str, command: str) -> None:
+    settings = {"spec": "my.toml", "out": "bridges", "tests": "tests"} | {key: RED}
+    values = {name: json.dumps(value) for name, value in settings.items()}
+    if key == "backends":
+        values[key] = f"[{values[key]}, {values[key]}]"
+    lines = [f"{name} = {value}" for name, value in values.items()]
+    (project / "pyproject.toml").write_text(
+        "\n".join(["[tool.gymbridge]", *lines]), encoding="utf-8"
+    )
+    done = gymbridge(command, cwd=project)
+    said = done.stdout + done.stderr
+    assert r"red\x1b[31m" in said
+    assert "\x1b" not in said
 
 
 @pytest.mark.parametrize("folder", [False, True], ids=["nothing", "a folder without code"])
@@ -268,6 +372,8 @@ def test_help(tmp_path: Path) -> None:
     shown = gymbridge("-h", cwd=tmp_path).stdout
     for command in ("generate", "check", "list", "schema"):
         assert command in shown
+    alone = gymbridge(cwd=tmp_path)
+    assert (alone.returncode, alone.stdout, alone.stderr) == (0, shown, "")
 
 
 def test_a_reader_that_has_enough_is_no_error(project: Path) -> None:

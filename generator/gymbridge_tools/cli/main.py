@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from inspect import getdoc
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from typing_extensions import override
 
 from gymbridge_generator.errors import GeneratorError
+from gymbridge_generator.quoting import instead, printable
 from gymbridge_tools.cli.bench import Bench
 from gymbridge_tools.cli.check import Check
 from gymbridge_tools.cli.command import Command, CommandError
@@ -48,9 +50,21 @@ class _Given(argparse.Namespace):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0, 1 for what it found amiss, 2 for an error."""
+    """Run the command; return its exit status: 0, 1 for what it found amiss, 2 for an error.
+
+    Without a command, print the help.
+    """
     try:
-        given = _parser().parse_args(arguments, _Given())
+        words = sys.argv[1:] if arguments is None else arguments
+        if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
+            raise CommandError(f"no command {words[0]!r}; {instead(words[0], [*_COMMANDS])}")
+        parser = _parser()
+        given, unknown = parser.parse_known_args(words, _Given())
+        if unknown:
+            raise CommandError(_unknown(unknown[0], given.command))
+        if not given.command:
+            parser.print_help()
+            return 0
         command = _COMMANDS[given.command](**cast("dict[str, object]", vars(given)))
         status = command.run()
         print(end="", flush=True)  # what cannot be written fails here
@@ -65,8 +79,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         return 0
     except OSError as error:
-        return _fail(f"{_file_of(error)}: {error.strerror}")
+        return _fail(f"{printable(_file_of(error))}: {error.strerror}")
     return status
+
+
+def _unknown(word: str, command: str) -> str:
+    """Say what a word should have been that a command does not take."""
+    option = word.partition("=")[0]
+    if not option.startswith("-"):
+        return f"{command} takes no {word!r}; see gymbridge {command} --help"
+    parser = _parser()
+    if command:
+        parser = _Parser()
+        _COMMANDS[command].declare(parser)
+    options = re.findall(r"--\w+", parser.format_usage())
+    what = f"{command} has" if command else "there is"
+    return f"{what} no option {option!r}; {instead(option, [*options, '--help'])}"
 
 
 def _discard_output() -> None:
@@ -83,9 +111,17 @@ def _fail(message: str) -> int:
     return 2
 
 
+class _Parser(argparse.ArgumentParser):
+    """Raises errors instead of printing the usage and exiting."""
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{message}; see {self.prog} --help")
+
+
 def _parser() -> argparse.ArgumentParser:
     """Return what reads the command line."""
-    found = argparse.ArgumentParser(
+    found = _Parser(
         prog="gymbridge",
         description="Typed Gymnasium wrappers between array libraries: see what works on this "
         + "machine, write wrappers of your own from a spec, and keep them up to date.",
@@ -101,9 +137,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SHELL",
         help=f"print a script that completes this command, for {', '.join(SHELLS)}",
     )
-    commands = found.add_subparsers(
-        title="commands", metavar="COMMAND", dest="command", required=True
-    )
+    commands = found.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name, command in _COMMANDS.items():
         command.declare(
             commands.add_parser(
