@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gymbridge_generator.header import is_untouched, with_header
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
@@ -22,6 +24,8 @@ __all__ = ["change", "locked"]
 
 _STAGE = ".gymbridge-"
 """What the folder's name begins with in which files wait for their turn."""
+_NOTE, _FILES = "note", "files"
+"""In that folder: a file with the header, which proves whose the folder is, and all the rest."""
 
 
 @contextmanager
@@ -63,8 +67,26 @@ def _lock(folder: Path) -> int | None:
 def _clear(folder: Path) -> None:
     """Remove what a process left that was killed: nobody else is at work."""
     for stage in folder.glob(f"{_STAGE}*"):
-        if stage.is_dir() and not stage.is_symlink():
-            shutil.rmtree(stage)
+        note = stage / _NOTE
+        if stage.is_symlink() or not note.is_file():
+            continue
+        if is_untouched(note.read_text(encoding="utf-8", errors="replace")):
+            _remove(stage)
+
+
+def _stage(folder: Path) -> Path:
+    """Make the folder in which files wait."""
+    stage = Path(tempfile.mkdtemp(prefix=_STAGE, dir=folder))
+    note = with_header("", ["a run of `gymbridge generate`, which removes this folder"], "")
+    _ = (stage / _NOTE).write_text(note, encoding="utf-8", newline="\n")
+    (stage / _FILES).mkdir()
+    return stage
+
+
+def _remove(stage: Path) -> None:
+    """Remove the folder in which files waited; as long as there are files there is the note."""
+    shutil.rmtree(stage / _FILES, ignore_errors=True)
+    shutil.rmtree(stage)
 
 
 def change(folder: Path, files: Mapping[str, str | None]) -> None:
@@ -73,13 +95,14 @@ def change(folder: Path, files: Mapping[str, str | None]) -> None:
     Raises:
         OSError: One of them could not be changed, so that none is.
     """
-    stage = Path(tempfile.mkdtemp(prefix=_STAGE, dir=folder))
+    stage = _stage(folder)
     try:
-        new = _written(files, stage)
-        old = _copied([path for path in files if (folder / path).exists()], folder, stage)
+        new = _written(files, stage / _FILES)
+        there = [path for path in files if (folder / path).exists()]
+        old = _copied(there, folder, stage / _FILES)
         _rename(folder, files, new, old)
     finally:
-        shutil.rmtree(stage)
+        _remove(stage)
     _remove_empty((folder / path).parent for path, text in files.items() if text is None)
 
 

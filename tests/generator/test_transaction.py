@@ -213,12 +213,16 @@ def test_what_others_put_there_is_not_cleared_away(out: Path, tmp_path: Path) ->
     (tmp_path / "theirs/file").touch()
     (out / ".gymbridge-link").symlink_to(tmp_path / "theirs", target_is_directory=True)
     (out / ".gymbridge-file").touch()
-    (out / ".gymbridge-left").mkdir()
-    (out / ".gymbridge-left/0.new").touch()
+    (out / ".gymbridge-notes").mkdir()
+    (out / ".gymbridge-notes/0.new").touch()
+    (out / ".gymbridge-notes/note").write_text("mine\n", encoding="utf-8")
+    (out / ".gymbridge-empty").mkdir()
     write(NEW, out)
     assert (tmp_path / "theirs/file").exists()
+    assert (out / ".gymbridge-notes/0.new").exists()
     left = sorted(path.name for path in out.glob(".*"))
-    assert left == [".gymbridge-file", ".gymbridge-link"]
+    names = ("empty", "file", "link", "notes")
+    assert left == [f".gymbridge-{name}" for name in names]
 
 
 @posix
