@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from keyword import iskeyword
 from pathlib import Path
 
 from gymbridge_generator.changes import consequences, deed
@@ -15,6 +14,7 @@ from gymbridge_generator.listing import print_listing
 from gymbridge_generator.load import Selection, load
 from gymbridge_generator.model import Package
 from gymbridge_generator.output import FOLDERS, Difference, compare, write
+from gymbridge_generator.place import place_of
 from gymbridge_generator.plan import plan
 from gymbridge_generator.quoting import printable
 from gymbridge_generator.render import render
@@ -78,14 +78,15 @@ class _Work:
         """Return the folders that are written, and what they hold."""
         name = SHIPPED_SPEC if self.is_shipped() else _label(self.spec)
         selection, sources = self.selection(), templates()
+        place = place_of(out)
         found = {out: render(plan(selection), sources, name)}
         if self.tests is not None:
             if self.tests.resolve() in {out.resolve(), *(out.resolve() / each for each in FOLDERS)}:
                 raise SettingsError(
                     f"{_shown(self.tests)} is where wrappers go; give tests a folder of their own"
                 )
-            package = selection.spec.package.name or _imported_as(out)
-            pages = plan_tests(selection, package)
+            named = None if self.is_shipped() else selection.spec.package.name
+            pages = plan_tests(selection, named or place.name)
             found[self.tests] = render(pages, sources, name, package=False)
         return found
 
@@ -107,6 +108,9 @@ def generate(
         for difference in done:
             print(deed(difference, _shown(folder / difference.path)))
         print(*consequences(done), f"{_counted(files, folder)}, {len(done)} changed", sep="\n")
+    if work.tests is not None:
+        for folder in place_of(work.out).unmarked():
+            print(f"add {_shown(folder / '__init__.py')}, unless that is a namespace package")
     return 0
 
 
@@ -173,25 +177,6 @@ def _installed() -> Path | None:
     """Return where the wrappers are that gymbridge comes with."""
     found = find_spec(SHIPPED)
     return Path(found.origin).parent if found and found.origin else None
-
-
-def _imported_as(out: Path) -> str:
-    """Return the name of the package in ``out``: its folders, as far up as there is an `__init__`.
-
-    Raises:
-        SettingsError: The folders cannot be imported under their names.
-    """
-    folder = out.resolve()
-    names = [folder.name]
-    while (folder.parent / "__init__.py").is_file():
-        folder = folder.parent
-        names.insert(0, folder.name)
-    if not all(name.isascii() and name.isidentifier() and not iskeyword(name) for name in names):
-        raise SettingsError(
-            f"tests import the package, and {_shown(out)} is no name of one; in a spec of yours, "
-            + 'add `name = "mine.bridges"` to [package], or choose another folder'
-        )
-    return ".".join(names)
 
 
 def _shown(path: Path) -> str:

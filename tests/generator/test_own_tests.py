@@ -90,9 +90,12 @@ def test_they_import_the_package_by_its_folders_if_the_spec_does_not_name_it(min
     assert "from mine.bridges import testing" in module
 
     (mine / "src/mine/__init__.py").unlink()
-    assert gymbridge("generate", cwd=mine).returncode == 0
+    done = gymbridge("generate", cwd=mine)
+    assert done.stdout.endswith(
+        ", 0 changed\nadd src/mine/__init__.py, unless that is a namespace package\n"
+    )
     module = (mine / "tests/bridges/test_bridges.py").read_text(encoding="utf-8")
-    assert "from bridges import testing" in module
+    assert "from mine.bridges import testing" in module
 
 
 def test_libraries_chosen_without_a_spec_have_tests_too(tmp_path: Path) -> None:
@@ -104,15 +107,58 @@ def test_libraries_chosen_without_a_spec_have_tests_too(tmp_path: Path) -> None:
     assert "from bridges import testing" in module
 
 
+@pytest.mark.parametrize("tests", [True, False])
 @pytest.mark.parametrize("folder", ["my-bridges", "class", "brücken"])
-def test_they_need_a_name_of_the_package(mine: Path, folder: str) -> None:
-    edit(mine / "my.toml", NAMED, "\n")
+def test_a_folder_needs_the_name_of_a_package(mine: Path, folder: str, *, tests: bool) -> None:
+    if not tests:
+        edit(mine / "pyproject.toml", 'tests = "tests/bridges"\n', "")
     done = gymbridge("generate", "--out", folder, cwd=mine)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"gymbridge: tests import the package, and {folder} is no name of one; in a spec of yours, "
-        'add `name = "mine.bridges"` to [package], or choose another folder\n'
+        f"gymbridge: no package can be imported from a folder called {folder}; choose another with "
+        "--out: letters of ASCII, digits and underscores, and no keyword of Python\n"
     )
+    assert not (mine / folder).exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "marked", "root"),
+    [
+        ("bridges", [], "."),
+        ("src/mine/bridges", [], "src"),
+        ("src/mine/deep/bridges", ["src/mine"], "src"),
+        ("mine/bridges", ["mine"], "."),
+        ("mine/bridges", [], "."),
+        ("third-party/bridges", [], "third-party"),
+        ("inner/project/mine/bridges", [], "inner/project"),
+        ("on_path/mine/bridges", [], "on_path"),
+    ],
+)
+def test_they_import_the_package_from_anybodys_tree(
+    tmp_path: Path, out: str, marked: list[str], root: str
+) -> None:
+    require("torch")
+    for folder in marked:
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "__init__.py").touch()
+    (tmp_path / "inner/project").mkdir(parents=True)
+    (tmp_path / "inner/project/pyproject.toml").touch()
+    options = ("--backends", "numpy,torch", "--out", out, "--tests", "tests/bridges")
+    path = [GENERATOR, RUNTIME]
+    done = gymbridge("generate", *options, cwd=tmp_path, path=[*path, tmp_path / "on_path"])
+    assert done.returncode == 0, done.stderr
+    only = ("-k", "cycle or in_itself", "-p", "no:cacheprovider")
+    command = ("-P", "-m", "pytest", "-q", *only, "tests/bridges")
+    done = python(*command, cwd=tmp_path, path=[*path, tmp_path / root])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
+
+
+def test_the_shipped_wrappers_written_elsewhere_are_not_those_of_gymbridge(tmp_path: Path) -> None:
+    done = gymbridge("generate", "--out", "bridges", "--tests", "tests", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    module = (tmp_path / "tests/test_bridges.py").read_text(encoding="utf-8")
+    assert "from bridges import testing" in module
 
 
 def test_pytest_runs_them(mine: Path) -> None:
@@ -122,6 +168,25 @@ def test_pytest_runs_them(mine: Path) -> None:
     done = python("-m", "pytest", "-q", "tests", cwd=mine, path=path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
+
+
+def test_pytest_skips_the_forms_that_need_what_is_not_installed(mine: Path) -> None:
+    require("array_api_strict")
+    edit(mine / "my.toml", "[matrix]", '[matrix]\nforms = ["single", "parallel"]')
+    assert gymbridge("generate", cwd=mine).returncode == 0
+    (mine / "tests/conftest.py").write_text(
+        'import sys\n\nsys.modules["pettingzoo"] = sys.modules["pettingzoo.utils"] = None\n',
+        encoding="utf-8",
+    )
+    path = [mine / "src", GENERATOR, RUNTIME]
+    command = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider")
+    done = python(*command, "-k", "parallel", "tests", cwd=mine, path=path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" not in done.stdout
+    assert "PettingZoo needs the module 'pettingzoo.utils', which is not installed" in done.stdout
+    done = python(*command, "-k", "single", "tests", cwd=mine, path=path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PettingZoo" not in done.stdout
 
 
 @pytest.mark.parametrize("forms", [["single"], ["vector"], ["single", "vector", "parallel"]])
