@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gymbridge_tools.doctor.look import has_gpu
 from tests.generator.command import GENERATOR, RUNTIME, gymbridge
 from tests.support import LIBRARIES, PAIRS, REPOSITORY, require
 
@@ -174,9 +177,11 @@ def test_the_table_is_plain_text_without_a_terminal(fine: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     words = [line.split() for line in done.stdout.splitlines()]
-    assert ["library", "state", "version", "devices", "keeps"] in words
+    assert ["library", "state", "version", "devices", "narrows"] in words
     assert ["Fine", "works", "-", "-", "-"] in words
     assert ["FineToNumpy", "works", "shared", "copied"] in [line[:4] for line in words]
+    assert done.stdout.endswith("\n\nAll 2 wrappers work here.\n")
+    assert max(map(len, done.stdout.splitlines())) <= 100
 
 
 @pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}], ids=repr)
@@ -192,6 +197,57 @@ def test_the_table_on_a_terminal(fine: Path, variables: dict[str, str]) -> None:
     assert "FineToNumpy" in shown
     assert "│" in shown
     assert ("\x1b[36m" in shown) == (not variables)
+
+
+def test_it_agrees_with_the_list_of_wrappers(report: dict[str, Any], tmp_path: Path) -> None:
+    rows = [line.split("\t") for line in gymbridge("list", cwd=tmp_path).stdout.splitlines()[1:]]
+    memory = {name: observations for name, *_, observations in rows}
+    assert report["wrappers"] == len(memory)
+    assert {pair["wrapper"]: pair["observations"] for pair in report["pairs"]}.items() <= (
+        memory.items()
+    )
+
+
+@pytest.mark.parametrize("out", ["bridges", "src/mine/bridges"])
+@pytest.mark.parametrize("by", ["name", "settings"])
+def test_a_package_beside_it_is_found(tmp_path: Path, out: str, by: str) -> None:
+    settings = f'[tool.gymbridge]\nout = "{out}"\nbackends = ["numpy", "torch"]\n'
+    (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
+    assert gymbridge("generate", cwd=tmp_path).returncode == 0
+    package = out.removeprefix("src/").replace("/", ".")
+    options = ("--package", package) if by == "name" else ()
+    # as for the script `gymbridge`, the working folder is not on the path
+    done = gymbridge("doctor", "--json", *options, cwd=tmp_path, PYTHONSAFEPATH="1")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["package"] == package
+    assert [pair["wrapper"] for pair in found["pairs"]] == ["NumpyToTorch", "TorchToNumpy"]
+
+
+def test_what_needs_a_gpu_is_not_advised_without_one(tmp_path: Path) -> None:
+    generate(tmp_path, {"absent": ""})
+    module = tmp_path / "bridges/backends/absent.py"
+    text = module.read_text(encoding="utf-8").replace("'absent'\"", "'absent-cuda12x'\"")
+    module.write_text(text, encoding="utf-8")
+    done = doctor(cwd=tmp_path)
+    assert done.returncode == 0
+    assert ("pip install 'absent-cuda12x'" in done.stdout) == has_gpu()
+    assert ("it needs a GPU of NVIDIA, and there is none here" in done.stdout) != has_gpu()
+
+
+@pytest.mark.parametrize(
+    ("status", "count", "found"), [(0, 2, True), (0, 0, False), (100, 2, False)]
+)
+def test_a_gpu_is_one_that_the_driver_finds(
+    monkeypatch: pytest.MonkeyPatch, status: int, count: int, *, found: bool
+) -> None:
+    def fill(place: list[int]) -> int:
+        place[0] = count
+        return 0
+
+    driver = SimpleNamespace(cuInit=lambda _flags: status, cuDeviceGetCount=fill)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: driver)
+    assert has_gpu() is found
 
 
 def test_a_library_that_is_not_there_is_no_failure(examine: Examine) -> None:
@@ -222,6 +278,17 @@ def test_libraries_that_end_the_process_do_not_end_the_doctor(examine: Examine) 
     assert library(found, "raises")["problem"] == "RuntimeError: no driver"
     assert "something_else" in library(found, "needy")["problem"]
     assert [pair["wrapper"] for pair in found["pairs"]] == ["FineToNumpy", "NumpyToFine"]
+
+
+def test_it_ends_with_a_verdict(tmp_path: Path) -> None:
+    generate(tmp_path, {"absent": "", "raises": "raise RuntimeError('no driver')", "fine": MODULE})
+    verdict = (
+        "2 of 12 wrappers work here; not installed: Absent; installed, but does not work: Raises."
+    )
+    done = doctor(cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[-1] == verdict
+    assert doctor("--json", cwd=tmp_path).stderr == f"gymbridge: {verdict}\n"
 
 
 def test_a_pair_that_ends_the_process_does_not_keep_others_from_being_tried(
@@ -266,7 +333,7 @@ def test_a_package_without_wrappers_is_named(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
             f"gymbridge: there is no package {name!r} with generated wrappers to be imported from "
-            "here; name another one with --package\n"
+            "here; run `gymbridge generate`, or name another one with --package\n"
         )
 
 

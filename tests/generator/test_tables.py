@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
@@ -68,7 +69,17 @@ def test_a_table_is_drawn_on_a_terminal(terminal: Terminal) -> None:
     assert "│ [bold] 64-bit │" in drawn, "nothing else has, whatever is in it"
 
 
-def test_nothing_is_cut_off_where_a_terminal_is_narrow(terminal: Terminal) -> None:
+@pytest.mark.parametrize("without", ["nothing", "rich"])
+@pytest.mark.parametrize("longest", [6, 12, 40])
+def test_lines_end_between_words(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, longest: int, without: str
+) -> None:
     require("rich")
-    drawn = shown(terminal, [("x" * 40, "z" * 40)])
-    assert [drawn.count(letter) for letter in "xz"] == [40, 40]
+    monkeypatch.setitem(sys.modules, without, None)
+    rows = [("x" * longest, f"{'y' * longest} {'z' * longest} read-only")]
+    drawn = shown(terminal, rows)
+    for word in " ".join(rows[0]).split():
+        assert word in drawn
+    if longest < 20:
+        plain = re.sub(r"\x1b\[\d+m", "", drawn)
+        assert max(map(len, plain.splitlines())) <= 30

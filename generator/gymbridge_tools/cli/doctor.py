@@ -6,10 +6,14 @@ import json
 import sys
 from contextlib import nullcontext
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
+from gymbridge_generator.place import place_of
+from gymbridge_generator.resources import SHIPPED
+from gymbridge_generator.settings import settings
 from gymbridge_tools.cli.command import Command, CommandError
 
 if TYPE_CHECKING:
@@ -29,7 +33,7 @@ class Doctor(Command):
     text: ClassVar[str] = "tell which libraries and pairs work here, and what they share"
 
     json: bool
-    package: str
+    package: str | None
 
     @override
     @classmethod
@@ -38,8 +42,8 @@ class Doctor(Command):
         _ = parser.add_argument(
             "--package",
             metavar="NAME",
-            default="gymbridge",
-            help="the package whose wrappers are tried (default: gymbridge's own)",
+            help="the package whose wrappers are tried (default: the one that `out` of "
+            + "[tool.gymbridge] names, or gymbridge's own)",
         )
 
     @override
@@ -49,17 +53,30 @@ class Doctor(Command):
 
         with _progress() as show:
             try:
-                report = examine(self.package, show)
+                report = examine(_found(self.package), show)
             except NoPackageError as error:
                 raise CommandError(str(error)) from error
-        if self.json:
-            print(json.dumps(report.as_json(), indent=2))
-        else:
+        if not self.json:
             _print(report)
-        if not report.works:
-            wrong = ", ".join(_wrong(report))
-            print(f"gymbridge: {wrong}: installed, and does not work here", file=sys.stderr)
+        else:
+            print(json.dumps(report.as_json(), indent=2))
+            if not report.works:
+                print(f"gymbridge: {report.verdict}", file=sys.stderr)
         return 0 if report.works else 1
+
+
+def _found(package: str | None) -> str:
+    """Return the package to examine, and see to it that it can be imported from here."""
+    if package is not None:
+        here = Path.cwd()
+        sys.path += [str(here), str(here / "src")]  # last, lest they hide what is installed
+        return package
+    out = settings(Path.cwd()).out
+    if out is None:
+        return SHIPPED
+    place = place_of(out)
+    sys.path.insert(0, str(place.root))
+    return place.name
 
 
 def _progress() -> AbstractContextManager[Callable[[str], None]]:
@@ -76,25 +93,28 @@ def _ignore(text: str) -> None:
 
 
 def _print(report: Report) -> None:
-    from gymbridge_generator.tables import print_table
+    from gymbridge_generator.tables import print_table, print_text
 
     print(_versions(report.versions))
     print(report.platform, end="\n\n")
     print_table(
-        ("library", "state", "version", "devices", "keeps"), [*map(_library, report.libraries)]
+        ("library", "state", "version", "devices", "narrows"), [*map(_library, report.libraries)]
     )
     if report.pairs:
         print()
         print_table(
             ("wrapper", "state", "observations", "actions", "why"), [*map(_pair, report.pairs)]
         )
-    remarks = [*_remarks(report)]
-    if remarks:
-        print("", *remarks, sep="\n")
+    print()
+    for problem, advice in _remarks(report):
+        print_text(problem, indent="  ")
+        if advice:
+            print_text(advice, "  ", "  ")
+    print_text(report.verdict)
 
 
 def _library(library: LibraryFinding) -> tuple[str, ...]:
-    narrowed = ", ".join(f"{wide} as {narrow}" for wide, narrow in library.narrows.items())
+    narrowed = ", ".join(f"{wide} to {narrow}" for wide, narrow in library.narrows.items())
     return (
         library.title,
         library.state,
@@ -109,22 +129,17 @@ def _pair(pair: PairFinding) -> tuple[str, ...]:
     return (pair.wrapper, state, pair.observations or "-", pair.actions or "-", pair.why or "-")
 
 
-def _remarks(report: Report) -> Iterator[str]:
+def _remarks(report: Report) -> Iterator[tuple[str, str]]:
     """Yield what is wrong, and what can be done about it."""
     for library in report.libraries:
         if library.problem:
-            yield f"{library.title}: {library.problem}\n  {library.advice}"
+            yield f"{library.title}: {library.problem}", library.advice
     for pair in report.pairs:
         if pair.problem:
-            yield f"{pair.wrapper}: {pair.problem}"
+            yield f"{pair.wrapper}: {pair.problem}", ""
     for found in report.combinations:
-        yield f"{_versions(found.installed)}: {found.problem}\n  {found.advice}"
+        yield f"{_versions(found.installed)}: {found.problem}", found.advice
 
 
 def _versions(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items()) or "-"
-
-
-def _wrong(report: Report) -> list[str]:
-    libraries = [library.title for library in report.libraries if library.state == "broken"]
-    return [*libraries, *(pair.wrapper for pair in report.pairs if not pair.works)]

@@ -19,7 +19,7 @@ from gymbridge_tools.doctor.look import WrongError, backend_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.backend import AnyBackend, HostView
     from gymbridge_runtime.types import AnySpace, HostArray, Info
 
     from gymbridge_tools.doctor.package import Pair
@@ -68,9 +68,15 @@ class _Trial:
         self._env: _Single | _Environments = kind(source, self._values)
 
     def observations(self) -> Memory:
-        """Return what becomes of the memory of an observation."""
+        """Return what becomes of the memory of an observation that the environment gives away."""
         seen, _ = self._wrapper(self._env).reset()
-        return self._compared("observation", self._source, self._env.sent, self._target, seen)
+        here = self._arrived("observation", self._target, seen)
+        if here.array.ctypes.data == self._env.address:
+            return self._shared(self._target, here)
+        self._env.keeps = True
+        seen, _ = self._wrapper(self._env).reset()
+        self._check_copy("observation", self._source, self._env.sent, self._target, seen)
+        return "copied"
 
     def actions(self) -> Memory:
         """Return what becomes of the memory of an action."""
@@ -78,7 +84,12 @@ class _Trial:
         _ = env.reset()
         action = Converter(self._target, copy=True)(self._values)
         _ = env.step(action)
-        return self._compared("action", self._target, action, self._source, self._env.received)
+        given, received = self._target.show(action), self._env.received
+        here = self._arrived("action", self._source, received)
+        if np.shares_memory(given.array, here.array):
+            return self._shared(self._source, here)
+        self._check_copy("action", self._target, action, self._source, received)
+        return "copied"
 
     def obstacle(self) -> str:
         """Return why observations are not shared, in the words of the refusal to copy them."""
@@ -88,39 +99,59 @@ class _Trial:
             return error.problem
         return ""
 
-    def _compared(
-        self, what: str, source: AnyBackend, given: object, target: AnyBackend, arrived: object
-    ) -> Memory:
-        """Return how the memory of two arrays is related that must have the same values."""
+    def _arrived(self, what: str, target: AnyBackend, arrived: object) -> HostView:
+        """Return the view of an array that must have the values that were sent."""
         if not target.is_array(type(arrived)):
             raise WrongError(f"the {what} arrived as {type(arrived).__name__}")
-        there, here = source.show(given), target.show(arrived)
+        here = target.show(arrived)
         if not np.array_equal(here.array, self._values) or here.array.dtype != self._values.dtype:
             raise WrongError(f"the {what} arrived with other values than it was sent with")
-        if np.shares_memory(there.array, here.array):
-            writable = target.mutable and here.array.flags.writeable
-            return "shared" if writable else "read-only view"
-        if not there.copied and there.array.flags.writeable:
-            there.array[...] = -1
-            if not np.array_equal(target.show(arrived).array, self._values):
-                raise WrongError(f"the copy of the {what} changed with what it is a copy of")
-        return "copied"
+        return here
+
+    def _shared(self, target: AnyBackend, here: HostView) -> Memory:
+        return "shared" if target.mutable and here.array.flags.writeable else "read-only view"
+
+    def _check_copy(
+        self, what: str, source: AnyBackend, given: object, target: AnyBackend, arrived: object
+    ) -> None:
+        """Write into what was sent: a copy does not change."""
+        there = source.show(given)
+        if there.copied or not there.array.flags.writeable:
+            return
+        there.array[...] = -1
+        if not np.array_equal(target.show(arrived).array, self._values):
+            raise WrongError(f"the copy of the {what} changed with what it is a copy of")
 
 
-class _Single(gym.Env[object, object]):
-    observation_space: AnySpace = _SPACE
-    action_space: AnySpace = _SPACE
+class _Sender:
+    """Makes observations that nobody else holds, unless it is told to keep them."""
 
     def __init__(self, library: AnyBackend, values: HostArray) -> None:
+        self._library: AnyBackend = library
         self._made: Converter = Converter(library, copy=True)
         self._values: HostArray = values
+        self.keeps: bool = False
+        self.address: int | None = None
+        """Where the memory of the last observation began, if that is in reach."""
         self.sent: object = None
         self.received: object = None
 
+    def _observation(self) -> object:
+        made = self._made(self._values)
+        view = self._library.show(made)
+        self.address = None if view.copied else view.array.ctypes.data
+        if self.keeps:
+            self.sent = made
+        return made
+
+
+class _Single(_Sender, gym.Env[object, object]):
+    observation_space: AnySpace = _SPACE
+    action_space: AnySpace = _SPACE
+
     @override
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
-        self.sent = self._made(self._values)
-        return self.sent, {}
+        return self._observation(), {}
 
     @override
     def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
@@ -128,25 +159,18 @@ class _Single(gym.Env[object, object]):
         return self._made(self._values), 0.0, False, False, {}
 
 
-class _Environments(gym.vector.VectorEnv[object, object, object]):
+class _Environments(_Sender, gym.vector.VectorEnv[object, object, object]):
     num_envs: int = _SHAPE[0]
     single_observation_space: AnySpace = _SPACE
     single_action_space: AnySpace = _SPACE
     observation_space: AnySpace = Box(-np.inf, np.inf, _SHAPE, np.float32)
     action_space: AnySpace = observation_space
 
-    def __init__(self, library: AnyBackend, values: HostArray) -> None:
-        self._made: Converter = Converter(library, copy=True)
-        self._values: HostArray = values
-        self.sent: object = None
-        self.received: object = None
-
     @override
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: Info | None = None
     ) -> tuple[object, Info]:
-        self.sent = self._made(self._values)
-        return self.sent, {}
+        return self._observation(), {}
 
     @override
     def step(self, actions: object) -> tuple[object, object, object, object, Info]:

@@ -46,6 +46,7 @@ def examine(package: str, progress: Callable[[str], None]) -> Report:
         {"python": platform.python_version(), "gymbridge": __version__, **installed(_ALWAYS)},
         platform.platform(),
         tuple(found),
+        len(pairs(package, subjects)),
         tuple(Survey[Pair, PairFinding](died).of(tried)),
         tuple(combinations([library.name for library in subjects])) if _compares() else (),
     )

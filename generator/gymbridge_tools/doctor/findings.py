@@ -63,6 +63,8 @@ class Report:
     """Of Python, of gymbridge and of what it always needs."""
     platform: str
     libraries: tuple[LibraryFinding, ...]
+    wrappers: int
+    """How many wrappers there are, those of libraries that do not work included."""
     pairs: tuple[PairFinding, ...]
     combinations: tuple[Combination, ...]
 
@@ -74,6 +76,23 @@ class Report:
             and all(pair.works for pair in self.pairs)
             and not self.combinations
         )
+
+    @property
+    def verdict(self) -> str:
+        """All of it in a sentence."""
+        working = sum(pair.works for pair in self.pairs)
+        of = "All" if working == self.wrappers else f"{working} of"
+        absent = [each.title for each in self.libraries if each.state == "not installed"]
+        broken = [each.title for each in self.libraries if each.state == "broken"]
+        broken += [pair.wrapper for pair in self.pairs if not pair.works]
+        versions = [name for found in self.combinations for name in found.installed]
+        said = [
+            f"{of} {self.wrappers} wrappers work here",
+            f"not installed: {', '.join(absent)}" if absent else "",
+            f"installed, but does not work: {', '.join(broken)}" if broken else "",
+            f"versions that do not go together: {', '.join(versions)}" if versions else "",
+        ]
+        return "; ".join(filter(None, said)) + "."
 
     def as_json(self) -> dict[str, object]:
         """Return the report as objects that JSON has."""

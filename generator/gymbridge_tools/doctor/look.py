@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from importlib.metadata import packages_distributions, version
 from typing import TYPE_CHECKING
 
 import numpy as np
 from gymbridge_runtime.backend import load
 from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.errors import BackendNotInstalledError
+from gymbridge_runtime.errors import BackendNotInstalledError, ConversionError
 
 from gymbridge_tools.doctor.findings import LibraryFinding
 
@@ -16,12 +18,16 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backend import AnyBackend
     from gymbridge_runtime.dtypes import AnyDType
 
+    from gymbridge_tools.doctor.findings import LibraryState
     from gymbridge_tools.doctor.package import Library
 
-__all__ = ["WrongError", "backend_in", "look", "versions_of"]
+__all__ = ["WrongError", "backend_in", "has_gpu", "look", "versions_of"]
 
 _WIDE = ("int64", "float64", "complex128")
 """What some libraries keep as something narrower."""
+_GPU = "cuda"
+"""What is in the names of distributions that need a GPU."""
+_NO_GPU = "it needs a GPU of NVIDIA, and there is none here"
 
 
 class WrongError(Exception):
@@ -34,16 +40,17 @@ def look(library: Library) -> LibraryFinding:
         backend = backend_in(library.module)
     except BackendNotInstalledError as error:
         what, _, install = str(error).partition("; ")
-        return LibraryFinding(
-            library.name,
-            library.title,
-            "broken" if library.is_installed() else "not installed",
-            versions_of(library.roots),
-            problem=what,
-            advice=install,
-        )
+        if _GPU in install and not has_gpu():
+            what, install = _NO_GPU, ""
+        state: LibraryState = "broken" if library.is_installed() else "not installed"
+        return _unusable(library, state, what, install)
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
-    array = Converter(backend, copy=True)(values)
+    try:
+        array = Converter(backend, copy=True)(values)
+    except ConversionError:
+        if has_gpu() or not any(_GPU in name for name in versions_of(library.roots)):
+            raise
+        return _unusable(library, "broken", _NO_GPU, "do without its wrappers, or uninstall it")
     if not np.array_equal(backend.show(array).array, values):
         raise WrongError("an array that is read again has other values than it was made of")
     narrows = _narrowed(backend)
@@ -56,6 +63,24 @@ def look(library: Library) -> LibraryFinding:
         narrows=narrows,
         narrows_when=backend.narrowing[0] if narrows else "",
     )
+
+
+def _unusable(library: Library, state: LibraryState, problem: str, advice: str) -> LibraryFinding:
+    versions = versions_of(library.roots)
+    return LibraryFinding(
+        library.name, library.title, state, versions, problem=problem, advice=advice
+    )
+
+
+def has_gpu() -> bool:
+    """Tell whether NVIDIA's driver is there, and finds a GPU."""
+    try:
+        driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int(0)
+    found = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.pointer(count)) == 0
+    return found and count.value > 0
 
 
 def backend_in(module: str) -> AnyBackend:

@@ -65,7 +65,7 @@ def libraries(package: str) -> list[Library]:
     if not found:
         raise NoPackageError(
             f"there is no package {package!r} with generated wrappers to be imported from here; "
-            + "name another one with --package"
+            + "run `gymbridge generate`, or name another one with --package"
         )
     return found
 
