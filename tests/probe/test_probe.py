@@ -16,6 +16,7 @@ from tests.support import LIBRARIES, REPOSITORY, require
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from subprocess import CompletedProcess
 
     from gymbridge_generator.model import Backend
 
@@ -44,6 +45,8 @@ def test_it_agrees_with_the_entries_of_the_libraries_that_are_shipped(name: str)
     said = {key: getattr(entry, key) for key in FACTS}
     if name == "jax" and [int(part) for part in version("jax").split(".")[:2]] >= [0, 12]:
         said["read_only"] = "kept"  # and refused by those before, which the entry is of, too
+    if name == "mlx":
+        said["read_only"] = "refused"  # of which a backend that copies first need not know
     for key in FACTS:
         default = type(entry).model_fields[key].default
         assert found.get(key, default) == said[key], key
@@ -99,6 +102,43 @@ def test_what_it_prints_is_an_entry_that_wrappers_are_generated_from(tmp_path: P
     assert used.stdout == "used\n", used.stderr
 
 
+HIDDEN = """
+import numpy as np
+
+class Array:
+    def __init__(self, values):
+        self.values = values
+    def __dlpack__(self, **keywords):
+        return self.values.__dlpack__(**keywords)
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+def load(array):
+    return Array(np.from_dlpack(array))
+"""
+"""A library whose importer has no usual name."""
+
+MOODY = """
+@property
+def dtype(array):
+    if array.values.dtype.kind in {kinds!r}:
+        raise TypeError("it has no word for that")
+    return array.values.dtype
+
+Array.dtype = dtype
+from_dlpack = load
+"""
+"""Makes it one whose arrays of some dtypes can be exchanged, and not asked for their dtype."""
+
+REFUSING = """
+def from_dlpack(array):
+    raise ValueError("never")
+
+def asarray(array):
+    raise ValueError("never either")
+"""
+
+
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a library in which everything is odd."""
@@ -107,13 +147,23 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "odd.py").write_text(text, encoding="utf-8")
     (folder / "broken.py").write_text("raise OSError('no driver')\n", encoding="utf-8")
     (folder / "nothing.py").touch()
+    (folder / "hidden.py").write_text(HIDDEN, encoding="utf-8")
+    (folder / "moody.py").write_text(HIDDEN + MOODY.format(kinds="c"), encoding="utf-8")
+    (folder / "useless.py").write_text(HIDDEN + MOODY.format(kinds="biufc"), encoding="utf-8")
+    (folder / "shell.py").write_text("from hidden import load as from_dlpack\n", encoding="utf-8")
+    (folder / "refusing.py").write_text(REFUSING, encoding="utf-8")
     return folder
 
 
+@cache
+def probed_in(folder: Path, module: str, *options: str) -> CompletedProcess[str]:
+    """Probe a library in a folder."""
+    path = [REPOSITORY / "generator", RUNTIME, folder]
+    return gymbridge("probe", module, *options, "--timeout", "10", cwd=folder, path=path)
+
+
 def test_every_oddity_becomes_a_fact(odd: Path) -> None:
-    path = [REPOSITORY / "generator", RUNTIME, odd]
-    options = ("--json", "--timeout", "10")
-    done = gymbridge("probe", "odd", *options, cwd=odd, path=path)
+    done = probed_in(odd, "odd", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
     assert "# 4: the process did not live through it: it did not answer" in report["entry"]
@@ -148,18 +198,81 @@ def test_every_oddity_becomes_a_fact(odd: Path) -> None:
     assert "did not answer within 10 seconds" in findings["dimensions 4"]["evidence"]
 
 
+@pytest.mark.parametrize("module", ["odd", "moody"])
+def test_what_it_prints_passes_the_generated_suite(odd: Path, tmp_path: Path, module: str) -> None:
+    report = json.loads(probed_in(odd, module, "--json").stdout)
+    head = 'spec_version = 1\nextends = ["gymbridge"]\n'
+    tail = f'[matrix]\nbackends = ["{module}", "numpy"]\n'
+    (tmp_path / "mine.toml").write_text(head + report["entry"] + tail, encoding="utf-8")
+    options = ("--spec", "mine.toml", "--out", "bridges", "--tests", "tests")
+    made = gymbridge("generate", *options, cwd=tmp_path)
+    assert (made.returncode, made.stderr) == (0, "")
+    suite = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+    done = python(*suite, cwd=tmp_path, path=[tmp_path, REPOSITORY / "generator", RUNTIME, odd])
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+def test_dtypes_that_the_backend_of_the_entry_loses_are_dropped(odd: Path) -> None:
+    done = probed_in(odd, "moody", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    kept = report["facts"]["dtypes"]
+    assert [name for name in kept if name.startswith("complex")] == []
+    assert "float64" in kept
+    entry = " ".join(report["entry"].replace("\n#", " ").split())
+    assert "complex64, complex128: with a backend of this entry, ConversionError" in entry
+    assert "it has no word for that" in entry
+
+
+def test_what_cannot_be_dropped_is_explained(odd: Path) -> None:
+    done = probed_in(odd, "useless")
+    assert done.returncode == 1
+    assert done.stderr == "gymbridge: this entry does not work as it is; see its last lines\n"
+    last = done.stdout.partition("# What does not come back through wrappers of this entry:\n")[2]
+    assert "# dtype float32: ConversionError" in last
+    assert "# empty: ConversionError" in last
+
+
+def test_the_importer_can_be_named(odd: Path) -> None:
+    assert probed_in(odd, "hidden").returncode == 2
+    done = probed_in(odd, "hidden", "--importer", "hidden.load")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '# what was named\nimporter = "hidden.load"\n' in done.stdout
+    done = probed_in(odd, "hidden", "--importer", "numpy.from_dlpack")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "gymbridge: 'numpy.from_dlpack' is not in 'hidden'; begin with the module\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("module", "message"),
     [
         ("absent_library", "there is no module 'absent_library'; install what brings it"),
         ("../broken", "there is no module '../broken'; install what brings it"),
         ("broken", "broken: OSError: no driver"),
-        ("nothing", "nothing: none of its functions makes an array of NumPy's memory; tried none"),
+        (
+            "nothing",
+            "nothing: found no function that makes an array from NumPy's memory (tried none, it "
+            "has none of the usual names); name one with --importer nothing.FUNCTION, or see "
+            '"A module of your own" in docs/backends.md',
+        ),
+        (
+            "refusing",
+            "refusing: found no function that makes an array from NumPy's memory (tried "
+            "refusing.from_dlpack: ValueError: never; refusing.asarray: ValueError: never either); "
+            "name one with --importer refusing.FUNCTION, or see ",
+        ),
+        (
+            "shell",
+            "shell: no spec can have its entry: 'hidden.Array' is not in 'shell'; begin with the "
+            "module",
+        ),
     ],
 )
 def test_a_library_that_makes_no_arrays_is_an_error(odd: Path, module: str, message: str) -> None:
-    path = [REPOSITORY / "generator", RUNTIME, odd]
-    done = gymbridge("probe", module, cwd=odd, path=path)
+    done = probed_in(odd, module)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"gymbridge: {message}")
     assert done.stderr.count("\n") == 1

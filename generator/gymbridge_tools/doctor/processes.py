@@ -33,6 +33,7 @@ class Survey(Generic[SubjectT, FindingT]):
         died: Makes a finding of what a process was looking at when it ended, and of how it ended.
         patience: Seconds after which a process is taken to hang.
         worker: The module that is run: it reads pickled subjects, and writes findings to a file.
+        path: A folder that it imports from besides.
     """
 
     def __init__(
@@ -41,7 +42,9 @@ class Survey(Generic[SubjectT, FindingT]):
         *,
         patience: float = PATIENCE,
         worker: str = "gymbridge_tools.doctor.worker",
+        path: str = "",
     ) -> None:
+        self._path: str = path
         self._worker: str = worker
         self._died: Callable[[SubjectT, str], FindingT] = died
         self._patience: float = patience
@@ -62,7 +65,7 @@ class Survey(Generic[SubjectT, FindingT]):
             file = Path(folder, "findings")
             command = [sys.executable, "-m", self._worker, str(file)]
             # what can be imported here can be imported there
-            path = os.pathsep.join(filter(None, sys.path))
+            path = os.pathsep.join(filter(None, [self._path, *sys.path]))
             try:
                 done = subprocess.run(
                     command,

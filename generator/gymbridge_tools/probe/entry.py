@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
     from gymbridge_tools.probe.examination import Report
     from gymbridge_tools.probe.facts import Fact, Value
+    from gymbridge_tools.probe.findings import Finding
 
 __all__ = ["entry"]
 
 _WIDTH = 100
+_REMARKABLE = ("byte_offset", "slices", "gives", "takes")
+"""The questions of which the answer no is worth a comment."""
 
 
 def entry(report: Report, found: list[Fact]) -> str:
@@ -30,9 +33,12 @@ def entry(report: Report, found: list[Fact]) -> str:
     generic = [*_lines(fact for fact in found if fact.dlpack)]
     if generic:
         lines += ["", "[backend.dlpack]", *generic]
-    remarks = [*_remarks(report)]
-    if remarks:
-        lines += ["", "# Seen besides, and nothing that an entry has to say:", *remarks]
+    tried = [finding for finding in report.findings if finding.question.name == "round_trip"]
+    seen = [finding for finding in report.findings if finding not in tried and _is_odd(finding)]
+    if seen:
+        lines += ["", "# Seen besides, and nothing that an entry has to say:", *_remarks(seen)]
+    if tried:
+        lines += ["", "# What does not come back through wrappers of this entry:", *_remarks(tried)]
     return "\n".join([*lines, ""])
 
 
@@ -73,11 +79,13 @@ def _toml(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)  # which TOML reads alike
 
 
-def _remarks(report: Report) -> Iterator[str]:
-    for finding in report.findings:
-        name = finding.question.name
-        remarkable = finding.outcome == "ended" or (
-            name in {"byte_offset", "slices", "gives", "takes"} and not finding.holds
-        )
-        if remarkable:
-            yield from _comment(f"{finding.question.key}: {finding.evidence}")
+def _is_odd(finding: Finding) -> bool:
+    answered_no = finding.question.name in _REMARKABLE and not finding.holds
+    return finding.outcome == "ended" or answered_no
+
+
+def _remarks(findings: list[Finding]) -> Iterator[str]:
+    for finding in findings:
+        question = finding.question
+        name = question.about if question.name == "round_trip" else question.key
+        yield from _comment(f"{name}: {finding.evidence}")

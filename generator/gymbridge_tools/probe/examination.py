@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from gymbridge_tools.doctor.processes import Survey
 from gymbridge_tools.probe.dtypes import DTYPES
-from gymbridge_tools.probe.findings import Answer, Finding, Question, Way
+from gymbridge_tools.probe.findings import Answer, Finding, Question, Way, ended
 from gymbridge_tools.probe.layouts import LAYOUTS, MOST_DIMENSIONS, OFFSETS
 from gymbridge_tools.probe.partners import PARTNERS
 
@@ -30,28 +30,39 @@ class Report:
     way: Way
     findings: tuple[Finding, ...]
 
+    @property
+    def works(self) -> bool:
+        """Whether everything came back through wrappers of the entry that it promises."""
+        return all(f.holds for f in self.findings if f.question.name == "round_trip")
+
     def of(self, name: str, about: str = "") -> Finding:
         """Return what became of a question."""
         key = f"{name} {about}".strip()
         return next(finding for finding in self.findings if finding.question.key == key)
 
 
-def examine(module: str, patience: float, progress: Callable[[int, int, str], None]) -> Report:
+def examine(
+    module: str,
+    patience: float,
+    progress: Callable[[int, int, str], None],
+    importer: str | None = None,
+) -> Report:
     """Return what there is to say of a library.
 
     Args:
         module: The module to import.
         patience: Seconds after which a process is taken to hang.
         progress: Told how many questions are answered, how many there are, and what is next.
+        importer: The function that makes arrays; by default the first that works of the usual ones.
 
     Raises:
         NoArraysError: There is no way to make an array, and what was tried.
     """
     survey = Survey[Question, Finding](
-        _ended, patience=patience, worker="gymbridge_tools.probe.worker"
+        ended, patience=patience, worker="gymbridge_tools.probe.worker"
     )
     progress(0, 1, "how arrays are made")
-    way, made = _way(module, survey)
+    way, made = _way(module, survey, importer)
     findings = [*made]
     total = sum(map(len, _GROUPS.values()))
     for title, group in _GROUPS.items():
@@ -97,31 +108,32 @@ _GROUPS: dict[str, list[tuple[str, str]]] = {
 """What is asked, in the order of it; each group begins in a process of its own."""
 
 
-def _ended(question: Question, end: str) -> Finding:
-    return Finding(question, "ended", Answer(None, end))
-
-
-def _way(module: str, survey: Survey[Question, Finding]) -> tuple[Way, list[Finding]]:
+def _way(
+    module: str, survey: Survey[Question, Finding], importer: str | None
+) -> tuple[Way, list[Finding]]:
     """Find a way to make arrays: the first that works, the usual ones before others."""
     first = list(survey.of([Question("candidates", module), Question("starts", module)]))
     importers, starts = (_names(finding) for finding in first)
     if first[0].outcome != "answered":
         raise NoArraysError(f"{module}: {first[0].evidence}")
+    importers = importers if importer is None else [importer]
     ways = [
         Way(importer, capsule=capsule, start=start)
         for start in (None, *starts)
         for capsule in (False, True)
         for importer in importers
     ]
-    tried: list[str] = []
+    tried: dict[str, str] = {}
     for way in ways:
         (finding,) = survey.of([Question("array", module, way)])
         if finding.holds:
             return way, [*first, finding]
-        tried.append(f"{way.importer}: {finding.evidence}")
+        _ = tried.setdefault(way.importer, finding.evidence)
+    said = "; ".join(f"{function}: {evidence}" for function, evidence in tried.items())
     raise NoArraysError(
-        f"{module}: none of its functions makes an array of NumPy's memory; tried "
-        + ("; ".join(tried) or "none, for it has none that is known")
+        f"{module}: found no function that makes an array from NumPy's memory (tried "
+        + f"{said or 'none, it has none of the usual names'}); name one with --importer "
+        + f'{module}.FUNCTION, or see "A module of your own" in docs/backends.md'
     )
 
 

@@ -61,7 +61,7 @@ def _memory(report: Report) -> Iterator[Fact]:
         yield Fact("mutable", value=False, evidence=mutable.evidence)
     copies = shared.outcome == "answered" and not shared.answer.value
     read_only = report.of("read_only")
-    if read_only.answer.value in {"kept", "refused"} and not copies:
+    if read_only.answer.value == "refused" or (read_only.answer.value == "kept" and not copies):
         yield Fact("read_only", read_only.answer.value, read_only.evidence)
     views = report.of("views")
     if mutable.holds and views.answer.value == "read-only":
@@ -77,7 +77,9 @@ def _imports(report: Report) -> Iterator[Fact]:
     if way.start:
         yield Fact("start", way.start, "without it no array can be made")
     if way.importer != f"{report.module}.from_dlpack":
-        yield Fact("importer", way.importer, "the first of the usual functions that works")
+        usual = way.importer in cast("list[str]", report.of("candidates").answer.value)
+        which = "the first of the usual functions that works" if usual else "what was named"
+        yield Fact("importer", way.importer, which)
     if way.capsule:
         yield Fact("importer_takes", "capsule", "it does not take an array itself")
     if asked.answer.value == "legacy":
@@ -130,11 +132,18 @@ def _dtypes(report: Report) -> Iterator[Fact]:
     if brain.holds:
         kept.append("bfloat16")
     if kept != _STANDARD:
-        lost = [report.of("dtype", name) for name in DTYPES if not became[name]]
-        said = "; ".join(f"{finding.question.about}: {finding.evidence}" for finding in lost[:1])
+        lost: dict[str, list[str]] = {}
+        for name in DTYPES:
+            if not became[name]:
+                lost.setdefault(report.of("dtype", name).evidence, []).append(name)
+        said = "; ".join(f"{', '.join(names)}: {why}" for why, names in lost.items())
         yield Fact("dtypes", kept, said)
+    said = "by itself, without a word"
+    if not became["bool"] and became["uint8"] == "uint8":
+        narrows["bool"] = "uint8"
+        said = "flags have to become something"
     if narrows:
-        yield Fact("narrows", narrows, "by itself, without a word")
+        yield Fact("narrows", narrows, said)
     if brain.holds and brain.answer.value != "view":
         yield Fact("reinterpret", cast("str", brain.answer.value), brain.evidence)
 

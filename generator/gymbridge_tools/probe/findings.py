@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Answer", "Finding", "Outcome", "Question", "Way"]
+__all__ = ["Answer", "Finding", "Outcome", "Question", "Way", "ended"]
 
 Outcome: TypeAlias = Literal["answered", "refused", "ended"]
 """Whether there is an answer, an error, or a process that was ended by the question."""
@@ -77,3 +77,8 @@ class Finding:
             "evidence": self.evidence,
             "way": None if self.question.way is None else asdict(self.question.way),
         }
+
+
+def ended(question: Question, end: str) -> Finding:
+    """Return the finding that a question ended its process."""
+    return Finding(question, "ended", Answer(None, end))

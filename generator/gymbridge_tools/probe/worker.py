@@ -12,7 +12,16 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from gymbridge_tools.probe import devices, dtypes, exports, identity, layouts, memory, partners
+from gymbridge_tools.probe import (
+    devices,
+    dtypes,
+    exports,
+    identity,
+    layouts,
+    memory,
+    partners,
+    round_trips,
+)
 from gymbridge_tools.probe.findings import Answer, Finding, Question
 from gymbridge_tools.probe.subject import Caught, Subject
 
@@ -27,6 +36,7 @@ _QUESTIONS: dict[str, Callable[[Subject], Answer]] = {
     **exports.QUESTIONS,
     **devices.QUESTIONS,
     **partners.QUESTIONS,
+    **round_trips.QUESTIONS,
 }
 
 
