@@ -155,7 +155,7 @@ class _Single(_Sender, gym.Env[object, object]):
 
     @override
     def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
-        self.received = action
+        self.received: object = action
         return self._made(self._values), 0.0, False, False, {}
 
 
@@ -174,7 +174,7 @@ class _Environments(_Sender, gym.vector.VectorEnv[object, object, object]):
 
     @override
     def step(self, actions: object) -> tuple[object, object, object, object, Info]:
-        self.received = actions
+        self.received: object = actions
         flags = self._made(np.zeros(self.num_envs, np.bool_))
         rewards = self._made(np.zeros(self.num_envs, np.float32))
         return self._made(self._values), rewards, flags, flags, {}

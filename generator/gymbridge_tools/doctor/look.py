@@ -79,8 +79,9 @@ def has_gpu() -> bool:
     except OSError:
         return False
     count = ctypes.c_int(0)
-    found = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.pointer(count)) == 0
-    return found and count.value > 0
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.pointer(count)) != 0:
+        return False
+    return count.value > 0
 
 
 def backend_in(module: str) -> AnyBackend:

@@ -65,7 +65,7 @@ class Survey(Generic[SubjectT, FindingT]):
             file = Path(folder, "findings")
             command = [sys.executable, "-m", self._worker, str(file)]
             # what can be imported here can be imported there
-            path = os.pathsep.join(filter(None, [self._path, *sys.path]))
+            path = os.pathsep.join(folder for folder in (self._path, *sys.path) if folder)
             try:
                 done = subprocess.run(
                     command,
