@@ -164,7 +164,13 @@ def test_the_code_by_hand_can_be_read(capsys: pytest.CaptureFixture[str]) -> Non
 # a vector step of 16, PyTorch → NumPy
 def by_hand(self, actions):
     obs, rewards, terminated, truncated, infos = self.env.step(from_numpy(actions.copy()))
-    return obs.numpy(), rewards.numpy(), terminated.numpy(), truncated.numpy(), dict(infos)"""
+    return (
+        obs.numpy(),
+        rewards.numpy(),
+        terminated.numpy(),
+        truncated.numpy(),
+        dict(infos),
+    )"""
     )
 
 

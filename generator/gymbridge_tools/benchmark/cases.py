@@ -134,14 +134,13 @@ def vector(
 
 # -- options of wrappers, and Gymnasium's counterparts --------------------------------------------
 
-DEFAULT_PLACE = {"torch": "cpu", "jax": jax.devices()[0]}
-
 
 def default_place(pair: Pair) -> Info:
     """Name the place where arrays go anyway."""
+    places = {"torch": "cpu", "jax": jax.devices()[0]}
     if pair.target == "numpy":
-        return {"env_device": DEFAULT_PLACE[pair.source]}
-    return {"device": DEFAULT_PLACE[pair.target]}
+        return {"env_device": places[pair.source]}
+    return {"device": places[pair.target]}
 
 
 def place_object(_pair: Pair) -> Info:

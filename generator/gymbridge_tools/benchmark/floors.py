@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from gymbridge_runtime.types import AnyArray, AnyType
 
@@ -105,15 +105,13 @@ def placed(device: str) -> Way:
     }
 
 
-def _join(pair: Pair, *converted: str) -> str:
-    text = ", ".join(converted)
-    if pair.target != "jax":
-        return text
-    return f"identity({text})" if len(converted) == 1 else f"identities({text})"
-
-
 def _one(pair: Pair, way: Way, name: str) -> str:
-    return _join(pair, way[pair.name].format(name))
+    converted = way[pair.name].format(name)
+    return f"identity({converted})" if pair.target == "jax" else converted
+
+
+def _lines(converted: Sequence[str]) -> str:
+    return ",\n        ".join(converted)
 
 
 # -- converters -----------------------------------------------------------------------------------
@@ -139,9 +137,10 @@ def by_hand(array):
 
 def number(pair: Pair) -> str:
     """Convert a float."""
+    way = {pair.name: FROM_NUMBER[pair.target].replace("{1}", "float32")}
     return f"""
 def by_hand(number):
-    return {_join(pair, FROM_NUMBER[pair.target].format("number", "float32"))}
+    return {_one(pair, way, "number")}
 """
 
 
@@ -183,18 +182,19 @@ def step_with_info(pair: Pair) -> str:
     """Step; the info holds two arrays, two numbers and two strings."""
     act = _one(pair.back, COPIED, "action")
     array, number = SHARED[pair.name], FROM_NUMBER[pair.target]
-    converted = _join(
-        pair,
+    converted = [
         array.format("obs"),
         array.format('info["position"]'),
         array.format('info["speed"]'),
         number.format('info["lives"]', "int32"),
         number.format('info["time"]', "float32"),
-    )
+    ]
     return f"""
 def by_hand(self, action):
     obs, reward, terminated, truncated, info = self.env.step({act})
-    obs, position, speed, lives, time = {converted}
+    obs, position, speed, lives, time = {"identities" if pair.target == "jax" else ""}(
+        {_lines(converted)},
+    )
     info = {{
         "position": position,
         "speed": speed,
@@ -213,29 +213,47 @@ def by_hand(self, action):
 def vector_step(pair: Pair, obs: Way = SHARED, rest: Way = SHARED, actions: Way = COPIED) -> str:
     """Step; the ``rest`` is rewards and flags."""
     act = _one(pair.back, actions, "actions")
-    converted = _join(pair, obs[pair.name].format("obs"), *_rest(pair, rest))
+    converted = _lines([obs[pair.name].format("obs"), *_rest(pair, rest)])
+    if pair.target != "jax":
+        return f"""
+def by_hand(self, actions):
+    obs, rewards, terminated, truncated, infos = self.env.step({act})
+    return (
+        {converted},
+        dict(infos),
+    )
+"""
     return f"""
 def by_hand(self, actions):
     obs, rewards, terminated, truncated, infos = self.env.step({act})
-    return {"*" if pair.target == "jax" else ""}{converted}, dict(infos)
+    obs, rewards, terminated, truncated = identities(
+        {converted},
+    )
+    return obs, rewards, terminated, truncated, dict(infos)
 """
 
 
 def vector_step_with_dict(pair: Pair, way: Way = SHARED, actions: Way = COPIED) -> str:
     """Step; observations are a dict of arrays."""
     act = _one(pair.back, actions, "actions")
-    array, rest = way[pair.name].format("array"), _rest(pair, way)
+    array, rest = way[pair.name].format("array"), _lines(_rest(pair, way))
     if pair.target != "jax":
         return f"""
 def by_hand(self, actions):
     obs, rewards, terminated, truncated, infos = self.env.step({act})
-    return {{key: {array} for key, array in obs.items()}}, {", ".join(rest)}, dict(infos)
+    return (
+        {{key: {array} for key, array in obs.items()}},
+        {rest},
+        dict(infos),
+    )
 """
-    converted = _join(pair, f"*[{array} for array in obs.values()]", *rest)
     return f"""
 def by_hand(self, actions):
     obs, rewards, terminated, truncated, infos = self.env.step({act})
-    *leaves, rewards, terminated, truncated = {converted}
+    *leaves, rewards, terminated, truncated = identities(
+        *[{array} for array in obs.values()],
+        {rest},
+    )
     return dict(zip(obs, leaves)), rewards, terminated, truncated, dict(infos)
 """
 
