@@ -50,7 +50,7 @@ class Bench(Command):
         _ = add(
             "--check",
             action="store_true",
-            help="mark missed aims; exit with 1 if a ratio is twice as bad as its aim, measured again",
+            help="mark missed aims; exit with 1 if a ratio is twice as bad as its aim, twice",
         )
 
     @override
