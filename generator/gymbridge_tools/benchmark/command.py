@@ -138,22 +138,23 @@ def _rows(
         by_row[result.name, result.pair] = result
     results = list(by_row.values())
     console.print(table(results, console.width, marks=options.check))
-    console.print(f"\n{summary(results)}")
     _write(options.json, as_json(results))
     if options.plot:
         from .plot import plot
 
         plot(results, options.plot)
-    return _check(by_row, console) if options.check else 0
+    found = _check(by_row) if options.check else []
+    for text in found:
+        console.print(f"regression: {text}", soft_wrap=True)
+    console.print(f"\n{summary(results)}")
+    return bool(found)
 
 
-def _check(by_row: Mapping[tuple[str, Pair], Result], console: Console) -> int:
+def _check(by_row: Mapping[tuple[str, Pair], Result]) -> list[str]:
+    """Measure again what looks like a regression; twice is no bad luck."""
     suspects = [Row(it.name, it.case, it.pair) for it in by_row.values() if regressions(it)]
     again = {str(row): partial(row.measured, THOROUGH, by_row) for row in suspects}
-    found = [text for result in _with_progress(again) for text in regressions(result)]
-    for text in found:  # twice is no bad luck
-        console.print(f"regression: {text}", soft_wrap=True)
-    return bool(found)
+    return [text for result in _with_progress(again) for text in regressions(result)]
 
 
 def _with_progress(tasks: Mapping[str, Callable[[], ResultT]]) -> Iterator[ResultT]:
