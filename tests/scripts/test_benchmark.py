@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gymbridge_tools.benchmark import command
 from gymbridge_tools.benchmark import measure as measuring
-from gymbridge_tools.benchmark.cases import CASES, Targets
-from gymbridge_tools.benchmark.contest import COLUMNS, Contest
+from gymbridge_tools.benchmark.arrays import fresh
+from gymbridge_tools.benchmark.cases import CASES, Aim, cases_on
+from gymbridge_tools.benchmark.contest import COLUMNS, Contest, contest_of
 from gymbridge_tools.benchmark.growth import CURVES, measured_point
-from gymbridge_tools.benchmark.guard import regressions
+from gymbridge_tools.benchmark.guard import missed, regressions
 from gymbridge_tools.benchmark.measure import Budget, Figures, Measurement, measure
 from gymbridge_tools.benchmark.pairs import PAIRS
 from gymbridge_tools.benchmark.results import Result
+from gymbridge_tools.benchmark.table import summary, table
 from gymbridge_tools.cli.main import main
 from tests.generator.command import GENERATOR, RUNTIME, python
 from tests.libraries.jax import jax
@@ -43,7 +46,8 @@ def threads() -> Iterator[None]:
 def test_the_script_measures_and_writes_what_it_measured(tmp_path: Path) -> None:
     require("rich")
     asked = ["--quick", "--seconds", "0.01", "--pair", "numpy_to_torch", "--pair", "jax_to_numpy"]
-    asked += ["--case", "array", "--case", "array-copy", "--case", "step", "--case", "cartpole"]
+    for case in ("array", "array-copy", "step-device", "cartpole", "step-odd"):
+        asked += ["--case", case]
     asked += ["--json", str(tmp_path / "figures.json")]
     printed = run_python(
         "import runpy, sys\n"
@@ -58,9 +62,13 @@ def test_the_script_measures_and_writes_what_it_measured(tmp_path: Path) -> None
         ("array", "jax_to_numpy"),
         ("array-copy", "numpy_to_torch"),
         ("array-copy", "jax_to_numpy"),
-        ("step", "numpy_to_torch"),
+        ("step", "numpy_to_torch"),  # beside the one after odd values
         ("step", "jax_to_numpy"),
+        ("step-device", "numpy_to_torch"),
+        ("step-device", "jax_to_numpy"),
         ("cartpole", "numpy_to_torch"),
+        ("step-odd", "numpy_to_torch"),
+        ("step-odd", "jax_to_numpy"),
     ]
     assert written["versions"]["torch"] == torch.__version__
     assert written["versions"]["jax"] == jax.__version__
@@ -74,15 +82,21 @@ def test_the_script_measures_and_writes_what_it_measured(tmp_path: Path) -> None
 def check_row(row: dict[str, Any]) -> None:
     """Fail unless the ratios follow from the times, and every column is there that can be."""
     times = row["microseconds"]
-    absent = {"array": {"bare"}, "array-copy": {"bare", "gymnasium"}}.get(row["case"], set())
-    assert set(times) == set(COLUMNS) - absent
+    absent = {
+        "array": {"bare", "plain"},
+        "array-copy": {"bare", "plain", "gymnasium"},
+        "step": {"plain"},
+        "cartpole": {"plain"},
+    }
+    assert set(times) == set(COLUMNS) - absent.get(row["case"], set())
     assert all(time > 0 for time in times.values())
     bare = times.get("bare", 0)
     for name, one, other in (
         ("gymbridge_to_floor", "gymbridge", "floor"),
+        ("gymbridge_to_plain", "gymbridge", "plain"),
         ("gymnasium_to_gymbridge", "gymnasium", "gymbridge"),
     ):
-        if one not in times:
+        if not {one, other} <= set(times):
             assert row[name] is None
             continue
         expected = (times[one] - bare) / (times[other] - bare)
@@ -142,30 +156,189 @@ def test_the_beginning_is_measured_for_every_pair(
     assert "NumPy → JAX" in capsys.readouterr().out
 
 
-# -- the guard -------------------------------------------------------------------------------------
+def test_the_code_by_hand_can_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--code", "--case", "vector", "--pair", "torch_to_numpy"]) == 0
+    assert (
+        capsys.readouterr().out.rstrip()
+        == """\
+# a vector step of 16, PyTorch → NumPy
+def by_hand(self, actions):
+    obs, rewards, terminated, truncated, infos = self.env.step(from_numpy(actions.copy()))
+    return (
+        obs.numpy(),
+        rewards.numpy(),
+        terminated.numpy(),
+        truncated.numpy(),
+        dict(infos),
+    )"""
+    )
 
 
-def result(*to_floor: float, gymnasium: float = 10) -> Result:
-    """Make a result with such ratios in its groups; its targets are 1.1 and 4."""
+# -- another device --------------------------------------------------------------------------------
+
+
+def test_steps_on_a_device_are_measured_and_their_transfers_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = tmp_path / "figures.json"
+    assert main(["bench", "--seconds", "0", "--device", "cpu", "--json", str(figures)]) == 0
+    rows = json.loads(figures.read_text())["results"]
+    assert [(row["case"], row["pair"]) for row in rows] == [
+        (name, pair) for name, case in cases_on("cpu").items() for pair in case.pairs
+    ]
+    assert all(row["transfers"]["gymbridge"] == [0, 0] for row in rows)  # nothing goes anywhere
+    assert all(row["gymnasium_to_gymbridge"] is not None for row in rows)
+    assert "0+0 / 0+0" in capsys.readouterr().out
+
+
+def test_copies_to_a_device_and_back_are_counted() -> None:
+    # in a process of its own: PyTorch's own lazy device stays once it is there
+    printed = run_python(
+        """
+        import torch
+        from torch._lazy import ts_backend
+
+        from gymbridge_tools.benchmark.device import counting
+
+        ts_backend.init()
+        with counting() as count:
+            there = torch.ones(3).to("lazy")
+            there.copy_(torch.zeros(3))
+            there.cpu()
+            torch.zeros(3).clone()
+        print(count["up"], count["down"])
+        with counting() as count:
+            there.sum().item()
+        print(count["up"], count["down"])
+        """
+    )
+    assert printed.split() == ["2", "1", "0", "1"]
+
+
+@pytest.mark.parametrize("name", ["meta", "nonsense"])
+def test_a_device_that_cannot_be_used_is_an_error(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "--device", name]) == 2
+    assert f"PyTorch cannot use the device {name!r} here: " in capsys.readouterr().err
+
+
+# -- what is printed -------------------------------------------------------------------------------
+
+AIM = Aim(floor=1.1, gymnasium=4, plain=1.05, transfers=1)
+
+
+def result(
+    *to_floor: float,
+    gymnasium: float = 10,
+    plain: float = 10,
+    transfers: tuple[int, int] = (1, 1),
+    name: str = "step",
+    pair: str = PAIR.name,
+) -> Result:
+    """Make a result with such ratios in its groups, and others in costs of the floor."""
     groups = [
-        Figures({"bare": 1, "floor": 2, "gymbridge": 1 + ratio, "gymnasium": 1 + gymnasium})
+        Figures(
+            {
+                "bare": 1e-6,
+                "floor": 2e-6,
+                "gymbridge": (1 + ratio) * 1e-6,
+                "plain": (1 + plain) * 1e-6,
+                "gymnasium": (1 + gymnasium) * 1e-6,
+            }
+        )
         for ratio in to_floor
     ]
-    return Result("step", "a step", PAIR, Measurement(groups[0], groups, 50), Targets(1.1, 4))
+    case = CASES[name]._replace(aim=lambda _pair: AIM)
+    counts = {"gymbridge": transfers, "gymnasium": (4, 1)}
+    return Result(name, case, PAIRS[pair], Measurement(groups[0], groups, 50), counts)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_where_there_is_no_room_columns_are_dropped_and_never_labels(width: int) -> None:
+    rows = [result(5, name=name, pair=pair) for name in CASES for pair in CASES[name].pairs]
+    lines = table(rows, width).splitlines()[2:]
+    titles = {case.title for case in CASES.values()}
+    labels = [line[:17].rstrip() for line in lines[1:] if line and line not in titles]
+    assert labels == [f"  {row.pair.title}" for row in rows]
+    assert titles <= set(lines)
+    assert all(len(line) <= width for line in lines if line not in titles)
+    columns = ("bare", "by hand", "gymbridge", "/ plain", "range")
+    shown = [column for column in columns if column in lines[0]]
+    assert (
+        shown
+        == {
+            40: ["gymbridge"],
+            60: ["gymbridge", "/ plain"],
+            80: ["by hand", "gymbridge", "/ plain"],
+            200: [*columns],
+        }[width]
+    )
+
+
+def test_no_column_is_dropped_of_the_rows_that_most_people_measure() -> None:
+    lines = table([result(5)._replace(transfers=None)], 80, marks=True).splitlines()
+    assert re.split(r"  +", lines[2].strip()) == [
+        "bare",
+        "by hand",
+        "gymbridge",
+        "Gymnasium",
+        "/ hand",
+        "/ plain",
+        "faster",
+    ]
+
+
+def test_only_a_check_marks_what_misses_its_aim() -> None:
+    missing = result(5, plain=1, gymnasium=6, transfers=(2, 1))
+    assert "!" not in table([missing], 200)
+    marked = table([missing, result(1)], 200, marks=True).splitlines()[-2:]
+    assert [line.count("!") for line in marked] == [3, 0]
+
+
+def test_figures_of_gymnasium_that_rest_on_shared_memory_are_marked() -> None:
+    into_jax = result(5, gymnasium=4, pair="numpy_to_jax")
+    assert "4.00*" in table([into_jax], 80)
+    assert "*" not in table([result(5, gymnasium=4), result(3, pair="numpy_to_jax")], 80)
+
+
+def test_the_last_sentence_says_what_to_take_from_the_table() -> None:
+    plain = [result(ratio)._replace(transfers=None) for ratio in (1, 1.2, 2)]
+    assert summary(plain) == (
+        "gymbridge costs 1.20 times the code by hand, and Gymnasium 8.3 times gymbridge "
+        "(medians of 3 rows)."
+    )
+    faster = [result(2, gymnasium=1), result(2, gymnasium=1, pair="numpy_to_jax")]
+    assert summary(faster) == (
+        "gymbridge costs 2.00 times the code by hand, and Gymnasium 0.5 times gymbridge "
+        "(medians of 2 rows); Gymnasium is faster in 2, and in 1 of them (*) it shares memory "
+        "that may change later; a step makes up to 2 transfers, 5 with Gymnasium."
+    )
+
+
+# -- the guard -------------------------------------------------------------------------------------
 
 
 def test_the_guard_lets_pass_what_noise_may_do() -> None:
     assert regressions(result(2.1)) == []
     assert regressions(result(7, 8, 1.2, 9)) == []  # one group of rounds was undisturbed
-    assert result(1.2).missed == ["floor"]  # which the table shows all the same
+    assert list(missed(result(1.2))) == ["floor"]  # the table marks it all the same
 
 
-def test_the_guard_names_what_is_far_from_its_target() -> None:
+def test_the_guard_names_what_is_far_from_its_aim() -> None:
+    where = "a step, NumPy → PyTorch: "
     assert regressions(result(2.3, 2.5)) == [
-        "a step, NumPy → PyTorch: 2.30 times the cost of code written by hand, and 1.1 is aimed at"
+        f"{where}2.30 times the cost of the code by hand; the aim is 1.1"
     ]
     assert regressions(result(1, gymnasium=1.5)) == [
-        "a step, NumPy → PyTorch: 1.50 times as fast as Gymnasium, and 4 is aimed at"
+        f"{where}1.50 times as fast as Gymnasium; the aim is 4"
+    ]
+    assert regressions(result(1.1, plain=0.5)) == [
+        f"{where}2.20 times the cost of the same without the option or the odd values; "
+        "the aim is 1.05"
+    ]
+    assert regressions(result(1, transfers=(1, 2))) == [
+        f"{where}1 transfers to the device and 2 back; the aim is 1 each"
     ]
 
 
@@ -174,7 +347,7 @@ def test_check_measures_again_and_fails_on_a_regression(
     aim: float, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "THOROUGH", Budget(0.01, 0.0001))
-    monkeypatch.setitem(CASES, "number", CASES["number"]._replace(targets=lambda _: Targets(aim)))
+    monkeypatch.setitem(CASES, "number", CASES["number"]._replace(aim=lambda _: Aim(aim)))
     asked = ["--seconds", "0", "--case", "number", "--pair", "torch_to_numpy", "--check"]
     assert main(["bench", *asked]) == code
     assert ("regression: one float, PyTorch → NumPy: " in capsys.readouterr().out) is bool(code)
@@ -190,6 +363,31 @@ def test_ratios_are_of_what_is_added_to_the_bare_call() -> None:
     assert figures.ratio("gymnasium", "gymbridge") == 5
     assert Figures({"floor": 2, "gymbridge": 3}).ratio("gymbridge", "floor") == 1.5
     assert Figures({"gymbridge": 3}).ratio("gymbridge", "floor") is None
+
+
+def test_what_was_measured_before_is_counted_in_costs_of_the_floor() -> None:
+    before = Figures({"bare": 1, "floor": 3, "gymbridge": 4, "gymnasium": 9})
+    after = Figures({"bare": 2, "floor": 6, "gymbridge": 11, "gymnasium": 20})
+    measured = Measurement(after, [after], 10).compared(Measurement(before, [before], 10))
+    assert measured.figures.ratio("gymbridge", "plain") == (9 / 4) / (3 / 2)
+    assert measured.spread("gymbridge", "plain") == (1.5, 1.5)
+
+
+@pytest.mark.parametrize("name", ["array", "step", "vector"])
+def test_odd_values_are_converted_before_anything_is_measured(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    converted: list[str] = []
+
+    def odd(library: str, array: object) -> list[Any]:
+        converted.append(library)
+        return fresh(library, [array])
+
+    monkeypatch.setattr("gymbridge_tools.benchmark.contest.odd", odd)
+    contest_of(CASES[name], PAIR)
+    assert converted == []
+    contest_of(CASES[f"{name}-odd"], PAIR)
+    assert converted == (["numpy"] if name == "array" else ["numpy", "torch"])
 
 
 def test_every_call_takes_turns_with_new_arguments_and_no_collection() -> None:
@@ -248,7 +446,7 @@ def test_nothing_is_compiled_once_warmed_up() -> None:
         import jax
         import numpy as np
 
-        from gymbridge_tools.benchmark.contest import converting
+        from gymbridge_tools.benchmark.contest import Contest
         from gymbridge_tools.benchmark.measure import warm_up
         from gymbridge_tools.benchmark.pairs import PAIRS
 
@@ -259,7 +457,9 @@ def test_nothing_is_compiled_once_warmed_up() -> None:
         messages = []
         logging.getLogger("jax").addHandler(Messages())
         array = np.ones(37, np.float32)
-        contest = converting(array, PAIRS["numpy_to_jax"], None)
+        pair = PAIRS["numpy_to_jax"]
+        calls = {"gymbridge": pair.converter(), "gymnasium": pair.gymnasiums_converter()}
+        contest = Contest(calls, lambda _column, calls: [array] * calls)
         with jax.log_compiles():
             warm_up(contest)
             print(any("Compiling" in message for message in messages))

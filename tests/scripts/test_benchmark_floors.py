@@ -1,4 +1,4 @@
-"""What is written by hand in the benchmark does exactly what gymbridge does."""
+"""The code by hand in the benchmark does exactly what gymbridge does."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from gymbridge_tools.benchmark.cases import CASES
+from gymbridge_tools.benchmark.cases import CASES, cases_on
+from gymbridge_tools.benchmark.contest import contest_of
+from gymbridge_tools.benchmark.floors import compiled
 from gymbridge_tools.benchmark.pairs import PAIRS
+from gymbridge_tools.benchmark.worlds import Values
 from tests.environments.bridges import same
 from tests.libraries.jax import jax
 from tests.libraries.torch import torch
@@ -19,18 +22,21 @@ if TYPE_CHECKING:
 
     from gymbridge_tools.benchmark.contest import Contest
 
-ROWS = [(case, pair) for case in CASES for pair in CASES[case].floors]
-OF_CONVERTERS = {"array", "array-copy", "number", "arrays", "images", "images-copy"}
+PAIR = PAIRS["numpy_to_torch"]
+OF_CONVERTERS = [name for name, case in CASES.items() if isinstance(case.world(PAIR), Values)]
+ROWS = [(name, pair) for name, case in CASES.items() for pair in case.pairs]
 CONVERSIONS = [row for row in ROWS if row[0] in OF_CONVERTERS]
 STEPS = [row for row in ROWS if row[0] not in OF_CONVERTERS]
+HELD = [row for row in ROWS if CASES[row[0]].held]
+ON_A_DEVICE = [(name, pair) for name, case in cases_on("cpu").items() for pair in case.pairs]
 
 
-def contest_of(case: str, pair: str) -> Contest:
-    return CASES[case].contest(PAIRS[pair], CASES[case].floors[pair])
+def contest(case: str, pair: str) -> Contest:
+    return contest_of(CASES[case], PAIRS[pair])
 
 
 def arrays_in(tree: Array) -> Iterator[Array]:
-    """Yield the arrays in ``tree``, NumPy's scalars excepted: they own their memory."""
+    """Yield the arrays in ``tree``; NumPy's scalars are none: they own their memory."""
     if isinstance(tree, dict):
         for child in tree.values():
             yield from arrays_in(child)
@@ -61,20 +67,9 @@ def treatment(result: Array, source: Array) -> list[tuple[bool, bool]]:
     ]
 
 
-@pytest.mark.parametrize(("case", "pair"), CONVERSIONS)
-def test_a_floor_converts_like_gymbridge(case: str, pair: str) -> None:
-    contest = contest_of(case, pair)
-    [one] = contest.prepare("floor", 1)
-    [other] = contest.prepare("gymbridge", 1)
-    by_hand, bridged = contest.calls["floor"](one), contest.calls["gymbridge"](other)
-    same(by_hand, bridged)
-    assert treatment(by_hand, one) == treatment(bridged, other)
-
-
-@pytest.mark.parametrize(("case", "pair"), STEPS)
-def test_the_floor_of_a_wrapper_steps_like_gymbridge(case: str, pair: str) -> None:
-    contest = contest_of(case, pair)
-    world: Array = getattr(contest.calls["bare"], "__self__", None)
+def steps(measured: Contest) -> list[tuple[Array, Array, Array, Array]]:
+    """Step by hand and with gymbridge; return what goes in, arrives, comes and comes out."""
+    world: Array = getattr(measured.calls["bare"], "__self__", None)
     step, inside = world.step, []
 
     def watched(action: Array) -> Array:
@@ -83,24 +78,64 @@ def test_the_floor_of_a_wrapper_steps_like_gymbridge(case: str, pair: str) -> No
 
     world.step = watched  # wrappers look it up whenever they step
     outside = [
-        (action, contest.calls[column](action))
+        (action, measured.calls[column](action))
         for column in ("floor", "gymbridge")
-        for action in contest.prepare(column, 1)
+        for action in measured.prepare(column, 1)
     ]
-    (action, step_by_hand), (other_action, bridged_step) = outside
-    (arrived, bare), (other_arrived, other_bare) = inside
+    return [
+        (action, arrived, bare, result)
+        for (action, result), (arrived, bare) in zip(outside, inside, strict=True)
+    ]
 
+
+@pytest.mark.parametrize(("case", "pair"), CONVERSIONS)
+def test_a_floor_converts_like_gymbridge(case: str, pair: str) -> None:
+    measured = contest(case, pair)
+    [one] = measured.prepare("floor", 1)
+    [other] = measured.prepare("gymbridge", 1)
+    by_hand, bridged = measured.calls["floor"](one), measured.calls["gymbridge"](other)
+    same(by_hand, bridged)
+    assert treatment(by_hand, one) == treatment(bridged, other)
+
+
+@pytest.mark.parametrize(("case", "pair"), STEPS)
+def test_a_floor_steps_like_gymbridge(case: str, pair: str) -> None:
+    (action, arrived, bare, by_hand), (other_action, other_arrived, other_bare, bridged) = steps(
+        contest(case, pair)
+    )
     same(arrived, other_arrived)
     assert treatment(arrived, action) == treatment(other_arrived, other_action)
-    same(step_by_hand, bridged_step)
-    assert treatment(step_by_hand, bare) == treatment(bridged_step, other_bare)
+    same(by_hand, bridged)
+    if not CASES[case].held:  # a floor has to copy what the environment keeps
+        assert treatment(by_hand, bare) == treatment(bridged, other_bare)
+
+
+@pytest.mark.parametrize(("case", "pair"), ON_A_DEVICE)
+def test_a_floor_of_another_device_steps_like_gymbridge(case: str, pair: str) -> None:
+    measured = contest_of(cases_on("cpu")[case], PAIRS[pair])
+    by_hand, bridged = (
+        measured.calls[column](action)
+        for column in ("floor", "gymbridge")
+        for action in measured.prepare(column, 1)
+    )
+    same(by_hand, bridged)
+
+
+@pytest.mark.parametrize(("case", "pair"), HELD)
+def test_a_held_array_is_the_same_in_every_step_and_a_floor_copies_it(case: str, pair: str) -> None:
+    measured = contest(case, pair)
+    actions = measured.prepare("floor", 3)
+    kept: list[Array] = [measured.calls["bare"](action) for action in actions]
+    assert len(addresses([obs for obs, *_ in kept])) == 1
+    [action] = measured.prepare("floor", 1)
+    assert not addresses(measured.calls["floor"](action)) & addresses(kept)
 
 
 @pytest.mark.parametrize("pair", ["numpy_to_torch"])
 def test_a_floor_does_not_write_through_read_only_memory(pair: str) -> None:
     array = np.ones(8, np.float32)
     array.flags.writeable = False
-    result = CASES["array"].floors[pair](array)
+    result = compiled(CASES["array"].floor(PAIRS[pair]))(array)
     assert isinstance(result, torch.Tensor)
     result.zero_()
     assert array.all()
@@ -109,17 +144,17 @@ def test_a_floor_does_not_write_through_read_only_memory(pair: str) -> None:
 @pytest.mark.parametrize("source", ["numpy", "torch"])
 @pytest.mark.parametrize("case", ["array", "images"])
 def test_a_floor_keeps_what_goes_into_jax_from_changing(case: str, source: str) -> None:
-    contest = contest_of(case, f"{source}_to_jax")
-    array: Array = contest.prepare("floor", 1)[0]
+    measured = contest(case, f"{source}_to_jax")
+    array: Array = measured.prepare("floor", 1)[0]
     values = LIBRARIES[source].values(array)
-    result = contest.calls["floor"](array)
+    result = measured.calls["floor"](array)
     array[...] = 7
     np.testing.assert_array_equal(np.asarray(result), values)
 
 
 @pytest.mark.parametrize("pair", ["numpy_to_torch", "torch_to_jax", "jax_to_numpy"])
 def test_every_step_is_made_of_new_arrays(pair: str) -> None:
-    contest = contest_of("vector", pair)
-    actions = contest.prepare("bare", 3)
-    steps = [contest.calls["bare"](action) for action in actions]
-    assert len(addresses(steps)) == 3 * 4
+    measured = contest("vector", pair)
+    actions = measured.prepare("bare", 3)
+    made = [measured.calls["bare"](action) for action in actions]
+    assert len(addresses(made)) == 3 * 4

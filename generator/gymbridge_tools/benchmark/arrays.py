@@ -1,4 +1,4 @@
-"""Arrays that nobody has seen before, of any library, made from NumPy's."""
+"""Arrays that nobody else holds, of any library, made from NumPy's."""
 
 from __future__ import annotations
 
@@ -14,29 +14,39 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnyType, HostArray
 
-__all__ = ["fresh", "settle"]
+__all__ = ["fresh", "odd", "settle"]
 
 Value: TypeAlias = "HostArray | np.generic"
 
-# what JAX has computed lies in memory of its own; what it imports need not
+# arrays that JAX computes lie in memory of their own; arrays that it imports need not
 _computed: Callable[[Value], jax.Array] = jax.jit(jnp.copy)
 
-_MAKERS: dict[str, Callable[[Value], object]] = {
-    "numpy": lambda array: array.copy(),
-    "torch": lambda array: torch.from_numpy(np.array(array)),
-    "jax": _computed,
-}
 
-
-def fresh(library: str, trees: Sequence[object]) -> list[AnyType]:
+def fresh(library: str, trees: Sequence[object], device: str | None = None) -> list[AnyType]:
     """Return a copy of ``trees`` with arrays of ``library`` in the place of NumPy's.
 
-    JAX arrays remember what NumPy once saw of them, so that only new ones tell what a step costs.
+    A JAX array remembers the NumPy view that was made of it: only new ones show what a step costs.
     """
-    make = _MAKERS[library]
-    copies = [_mapped(tree, make) for tree in trees]
+    makers: dict[str, Callable[[Value], object]] = {
+        "numpy": lambda array: array.copy(),
+        "torch": lambda array: torch.tensor(array, device=device),
+        "jax": _computed,
+    }
+    copies = [_mapped(tree, makers[library]) for tree in trees]
     settle(copies)
     return copies
+
+
+def odd(library: str, array: HostArray) -> list[AnyType]:
+    """Return arrays like ``array`` that a library cannot take as they are."""
+    if library == "numpy":
+        read_only = array.copy()
+        read_only.flags.writeable = False
+        return [array.copy()[::-1], array.astype(array.dtype.newbyteorder()), read_only]
+    if library == "torch":
+        tensor = torch.tensor(array)
+        return [tensor.clone().requires_grad_(), tensor.bfloat16()]
+    return [jnp.asarray(array.copy(), jnp.bfloat16), jnp.asarray(array.copy(), jnp.float16)]
 
 
 def settle(tree: object) -> None:

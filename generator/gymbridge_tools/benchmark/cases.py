@@ -1,53 +1,100 @@
-"""The cases: what is converted, by hand how, and how good gymbridge wants to be at it."""
+"""The cases: one row of the table for each of their pairs, each defined in one place.
+
+A case says what is converted or stepped, what gymbridge's wrapper is given, how the same is written
+by hand, how Gymnasium does it, and how good gymbridge wants to be.
+"""
 
 from __future__ import annotations
 
+import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import gymnasium as gym
+import jax
 import numpy as np
+import torch
 
-from .contest import Contest, converting, stepping
-from .floors import arrays, single, vector
-from .worlds import ENVIRONMENTS, Balanced, BalancedVector, Replay, ReplayVector
+from . import floors
+from .pairs import NAMESPACES, PAIRS
+from .worlds import ENVIRONMENTS, Balanced, BalancedVector, Replay, ReplayVector, Values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection
 
-    from gymbridge_runtime.types import AnyType
+    from gymbridge_runtime.types import AnyType, Info
 
     from .pairs import Pair
+    from .worlds import World
 
-__all__ = ["CASES", "Case", "Targets"]
+__all__ = ["ARRAY", "CASES", "Aim", "Case", "cases_on", "results"]
 
 
-class Targets(NamedTuple):
+class Aim(NamedTuple):
     """How good gymbridge wants to be."""
 
     floor: float | None = None
-    """At most so many times the cost of the floor."""
+    """At most so many times the cost of the code by hand."""
     gymnasium: float | None = None
     """At least so many times as fast as Gymnasium."""
+    plain: float | None = None
+    """At most so many times the cost without the option, or before the odd values."""
+    transfers: int | None = None
+    """At most so many to another device, and so many back."""
+
+
+def _no_options(_pair: Pair) -> Info:
+    return {}
+
+
+def _wrapped(world: World, pair: Pair, options: Info) -> AnyType:
+    places = {name: place for name, place in options.items() if name.endswith("device")}
+    return pair.gymnasiums_wrapper(world, **places)
 
 
 class Case(NamedTuple):
-    """One row of the benchmark for each of its pairs."""
+    """One row of the table for each of its pairs."""
 
     title: str
-    floors: Mapping[str, Callable[..., object]]
-    """By the name of a pair; the case has no other pairs."""
-    contest: Callable[[Pair, AnyType], Contest]
-    """From a pair and its floor."""
-    targets: Callable[[Pair], Targets] = lambda _: Targets()
+    world: Callable[[Pair], World]
+    """The environment, or the values for a converter."""
+    floor: Callable[[Pair], str]
+    """The code by hand."""
+    aim: Callable[[Pair], Aim]
+    pairs: Collection[str] = PAIRS
+    options: Callable[[Pair], Info] = _no_options
+    """The arguments of gymbridge's wrapper or converter."""
+    gymnasium: Callable[[World, Pair, Info], AnyType] | None = _wrapped
+    """Gymnasium's counterpart of gymbridge's wrapper, if there is one."""
+    plain: bool = False
+    """Measure gymbridge without the options, too."""
+    odd: str = ""
+    """The same case before gymbridge got odd values, by name."""
+    held: bool = False
+    """Whether the environment keeps the arrays that it returns."""
+    device: str | None = None
+    """The device of PyTorch's arrays."""
+
+    def but(self, difference: str, **changes: AnyType) -> Case:
+        """Return a case that differs from this one."""
+        return self._replace(title=f"{self.title}, {difference}", **changes)
+
+    def aliases(self, pair: Pair) -> bool:
+        """Tell whether Gymnasium shares memory here that may change later."""
+        return self.held or ("jax" in pair and pair.target != "numpy")
 
 
-# -- what is converted ----------------------------------------------------------------------------
+# -- what is converted, and what environments return ----------------------------------------------
 
 ARRAY = np.linspace(0, 1, 8, dtype=np.float32)
 IMAGES = np.resize(np.arange(251, dtype=np.uint8), (16, 120, 320, 3))  # 1.8 MB
-OBSERVATIONS = np.linspace(0, 1, ENVIRONMENTS * 8, dtype=np.float32).reshape(ENVIRONMENTS, 8)
+BATCH = np.linspace(0, 1, ENVIRONMENTS * 8, dtype=np.float32).reshape(ENVIRONMENTS, 8)
+SENSORS = {f"sensor_{number}": BATCH for number in range(8)}
+NUMBERS = (1.0, False, False)
+SCALARS = (np.float32(1), np.bool_(False), np.bool_(False))
 INFO = {
     "position": np.array([1, 2, 3], np.float32),
-    "speed": np.float64(0.5),
+    "speed": np.array(0.5, np.float32),
     "lives": 3,
     "time": 1.5,
     "mission": "reach the goal",
@@ -55,106 +102,254 @@ INFO = {
 }
 
 
-def step_of(pair: Pair, observations: object) -> tuple[object, ...]:
-    """What a vector environment of the pair's library returns, infos excepted."""
-    dtype = np.float64 if pair.source == "numpy" else np.float32
-    flags = np.arange(ENVIRONMENTS) % 5 == 0
-    return observations, np.linspace(-1, 1, ENVIRONMENTS, dtype=dtype), flags, ~flags
+def results(pair: Pair, obs: object, rewards: type | None = None) -> tuple[object, ...]:
+    """Return the results of a vector step, infos excepted, in NumPy's arrays."""
+    count = len(obs) if isinstance(obs, np.ndarray) else ENVIRONMENTS
+    dtype = rewards or (np.float64 if pair.source == "numpy" else np.float32)
+    flags = np.arange(count) % 5 == 0
+    return obs, np.linspace(-1, 1, count, dtype=dtype), flags, ~flags
 
 
-def single_world(pair: Pair, info: object) -> Replay:
-    """An environment of the pair's library."""
-    return Replay(pair.source, (ARRAY, 1.0, False, False, info))
+def values(value: object, most: int = 200) -> Callable[[Pair], Values]:
+    """Give values to a converter."""
+    return lambda pair: Values(pair.source, value, most if pair.source == "jax" else 200)
 
 
-def vector_world(pair: Pair, observations: object) -> ReplayVector:
-    """A vector environment of the pair's library."""
-    return ReplayVector(pair.source, (*step_of(pair, observations), {}))
+def single(
+    obs: object = ARRAY,
+    numbers: tuple[object, ...] = NUMBERS,
+    info: object = None,
+    **options: AnyType,
+) -> Callable[[Pair], Replay]:
+    """Make an environment of the pair's library."""
+    return lambda pair: Replay(pair.source, (obs, *numbers, info or {}), **options)
+
+
+def vector(
+    obs: object = BATCH, rewards: type | None = None, **options: AnyType
+) -> Callable[[Pair], ReplayVector]:
+    """Make a vector environment of the pair's library."""
+    return lambda pair: ReplayVector(pair.source, (*results(pair, obs, rewards), {}), **options)
+
+
+# -- options of wrappers, and Gymnasium's counterparts --------------------------------------------
+
+
+def default_place(pair: Pair) -> Info:
+    """Name the place where arrays go anyway."""
+    places = {"torch": "cpu", "jax": jax.devices()[0]}
+    if pair.target == "numpy":
+        return {"env_device": places[pair.source]}
+    return {"device": places[pair.target]}
+
+
+def place_object(_pair: Pair) -> Info:
+    """Name it as an object of PyTorch."""
+    return {"device": torch.device("cpu")}
+
+
+def copies(_pair: Pair) -> Info:
+    """Ask for copies."""
+    return {"copy": True}
+
+
+def float32(pair: Pair) -> Info:
+    """Ask for float32 observations."""
+    return {"float_dtype": NAMESPACES[pair.target].float32}
+
+
+def with_dtype(world: AnyType, pair: Pair, _options: Info) -> AnyType:
+    """Wrap with Gymnasium, and with its cast of NumPy's observations inside."""
+    vector = isinstance(world, gym.vector.VectorEnv)
+    package: AnyType = gym.wrappers.vector if vector else gym.wrappers
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the space loses precision, as it should
+        return pair.gymnasiums_wrapper(package.DtypeObservation(world, np.float32))
 
 
 # -- how good gymbridge wants to be ---------------------------------------------------------------
 
 
-def shares(pair: Pair) -> bool:
-    """Tell whether observations of the pair share their memory."""
-    return "jax" not in {pair.source, pair.target} or pair.target == "numpy"
+def of_array(_pair: Pair) -> Aim:
+    """For converters of one array."""
+    return Aim(1.15, 2.5)
 
 
-def with_jax(pair: Pair, yes: float, no: float) -> float:
-    """Choose by whether JAX is on one side of the pair."""
-    return yes if "jax" in pair else no
+def of_mapping(_pair: Pair) -> Aim:
+    """For converters of a dict."""
+    return Aim(1.2, 2.5)
 
 
-CASES: Final = {
-    "array": Case(
-        "one array of 8 float32",
-        arrays.ARRAY,
-        lambda pair, floor: converting(ARRAY, pair, floor),
-        lambda pair: Targets(1.25 if shares(pair) else 1.1, 2.5),
+def of_images(pair: Pair) -> Aim:
+    """For converters of a large array; where JAX is the target, Gymnasium does not copy."""
+    return Aim(1.1, 1 if pair.target == "numpy" or "jax" not in pair else None)
+
+
+def of_step(pair: Pair) -> Aim:
+    """For a step of one environment."""
+    return Aim(1.1, 4 if "jax" in pair else 3.5)
+
+
+def of_vector(pair: Pair) -> Aim:
+    """For a step of a vector of environments."""
+    return Aim(0.95 if pair.target == "jax" else 1.1, 5 if "jax" in pair else 4)
+
+
+def of_dict(pair: Pair) -> Aim:
+    """For a vector step with a Dict."""
+    return Aim(1.15, 7 if pair.target == "jax" else 3.5)
+
+
+def after_odd(aim: Callable[[Pair], Aim]) -> Callable[[Pair], Aim]:
+    """Aim at the same as before the odd values."""
+    return lambda pair: aim(pair)._replace(plain=1.05)
+
+
+def only(
+    floor: float | None = None, gymnasium: float | None = None, plain: float | None = None
+) -> Callable[[Pair], Aim]:
+    """Return the same aim for every pair."""
+    return lambda _pair: Aim(floor, gymnasium, plain)
+
+
+# -- what several cases differ in -----------------------------------------------------------------
+
+FROM_NUMPY = ("numpy_to_torch", "numpy_to_jax")
+INTO_TORCH = ("numpy_to_torch", "jax_to_torch")
+MUTABLE = (*FROM_NUMPY, "torch_to_numpy", "torch_to_jax")  # JAX's arrays cannot change
+SHARING = ("numpy_to_torch", "torch_to_numpy", "jax_to_numpy")  # the other pairs copy anyway
+
+COPY: Info = {"options": copies, "pairs": SHARING}
+HELD: Info = {"held": True, "pairs": MUTABLE}
+PLACE: Info = {"options": default_place, "aim": only(None, 1, 1.05), "plain": True}
+OBJECT: Info = {**PLACE, "options": place_object, "pairs": INTO_TORCH}
+FLOAT: Info = {"options": float32, "aim": only(None, 1, 1.1), "plain": True}
+CAST: Info = {
+    "options": float32,
+    "aim": only(1.15, 1),
+    "pairs": FROM_NUMPY,
+    "gymnasium": with_dtype,
+}
+COPIED_ARRAY = partial(floors.one_array, way=floors.COPIED)
+COPIED_STEP = partial(floors.step, obs=floors.COPIED)
+COPIED_VECTOR = partial(floors.vector_step, obs=floors.COPIED, rest=floors.COPIED)
+
+KEEPS = "the environment keeps its arrays"
+NAMED = "the default device named"
+AS_OBJECT = 'device=torch.device("cpu")'
+AS_IT_IS = "float_dtype, no cast needed"
+CASTS = "float_dtype, cast from float64"
+AFTER = "after odd values"
+
+ONE_ARRAY = Case("one array of 8 float32", values(ARRAY), floors.one_array, of_array)
+MAPPING = Case(
+    "a dict of three arrays", values(dict.fromkeys("abc", ARRAY)), floors.mapping, of_mapping
+)
+LARGE = Case("images of 1.8 MB", values(IMAGES, 24), floors.image, of_images)
+STEP = Case("a step", single(), floors.step, of_step)
+VECTOR = Case(f"a vector step of {ENVIRONMENTS}", vector(), floors.vector_step, of_vector)
+CARTPOLE = Case(
+    "a step of CartPole",
+    lambda _: Balanced(),
+    partial(floors.step, action=floors.COUNT),
+    of_step,
+    FROM_NUMPY,
+)
+CARTPOLES = Case(
+    f"a vector step of {ENVIRONMENTS} CartPoles",
+    lambda _: BalancedVector(),
+    partial(floors.vector_step, actions=floors.COUNTS),
+    of_vector,
+    FROM_NUMPY,
+)
+
+CASES: Final[dict[str, Case]] = {
+    "array": ONE_ARRAY,
+    "array-copy": ONE_ARRAY.but("copy=True", floor=COPIED_ARRAY, gymnasium=None, **COPY),
+    "number": Case("one float", values(1.5), floors.number, only()),
+    "mapping": MAPPING,
+    "images": LARGE,
+    "images-copy": LARGE.but("copy=True", floor=COPIED_ARRAY, gymnasium=None, **COPY),
+    "step": STEP,
+    "step-arrays": STEP.but(
+        "reward and flags are arrays",
+        world=single(numbers=SCALARS),
+        floor=partial(floors.step, arrays=True),
     ),
-    "array-copy": Case(
-        "one array of 8 float32, copied",
-        arrays.ARRAY_COPY,
-        lambda pair, floor: converting(ARRAY, pair, floor, copied=True),
-        lambda _: Targets(1.1),
-    ),
-    "number": Case("one float", arrays.NUMBER, lambda pair, floor: converting(1.5, pair, floor)),
-    "arrays": Case(
-        "the four arrays of a vector step",
-        arrays.VECTOR_STEP,
-        lambda pair, floor: converting(step_of(pair, OBSERVATIONS), pair, floor),
-    ),
-    "images": Case(
-        "images of 1.8 MB",
-        arrays.IMAGE,
-        lambda pair, floor: converting(IMAGES, pair, floor, most=24),
-        lambda pair: Targets(1.1, 1 if shares(pair) else None),
-    ),
-    "images-copy": Case(
-        "images of 1.8 MB, copied",
-        arrays.ARRAY_COPY,
-        lambda pair, floor: converting(IMAGES, pair, floor, copied=True, most=24),
-        lambda _: Targets(1.1),
-    ),
-    "step": Case(
-        "a step",
-        single.STEP,
-        lambda pair, floor: stepping(single_world(pair, {}), pair, floor),
-        lambda pair: Targets(1.1, with_jax(pair, 4, 3)),
+    "step-held": STEP.but(KEEPS, world=single(held=True), floor=COPIED_STEP, **HELD),
+    "step-copy": STEP.but("copy=True", floor=COPIED_STEP, **COPY),
+    "step-device": STEP.but(NAMED, **PLACE),
+    "step-device-object": STEP.but(AS_OBJECT, **OBJECT),
+    "step-float": STEP.but(AS_IT_IS, **FLOAT),
+    "step-cast": STEP.but(
+        CASTS,
+        world=single(ARRAY.astype(np.float64)),
+        floor=partial(floors.step, obs=floors.CAST),
+        **CAST,
     ),
     "info": Case(
-        "a step with an info of 6",
-        single.INFO,
-        lambda pair, floor: stepping(single_world(pair, INFO), pair, floor),
-        lambda _: Targets(1.6, 4),
+        "a step with an info of 6", single(info=INFO), floors.step_with_info, only(1.6, 4)
     ),
-    "vector": Case(
-        f"a vector step of {ENVIRONMENTS}",
-        vector.STEP,
-        lambda pair, floor: stepping(vector_world(pair, OBSERVATIONS), pair, floor),
-        lambda pair: Targets(1 if pair.name == "numpy_to_jax" else 1.1, with_jax(pair, 5, 3.3)),
+    "vector": VECTOR,
+    "vector-held": VECTOR.but(KEEPS, world=vector(held=True), floor=COPIED_VECTOR, **HELD),
+    "vector-copy": VECTOR.but("copy=True", floor=COPIED_VECTOR, **COPY),
+    "vector-device": VECTOR.but(NAMED, **PLACE),
+    "vector-device-object": VECTOR.but(AS_OBJECT, **OBJECT),
+    "vector-float": VECTOR.but(AS_IT_IS, world=vector(rewards=np.float32), **FLOAT),
+    "vector-cast": VECTOR.but(
+        CASTS,
+        world=vector(BATCH.astype(np.float64), np.float32),
+        floor=partial(floors.vector_step, obs=floors.CAST),
+        **CAST,
     ),
     "dict": Case(
         f"a vector step of {ENVIRONMENTS} with a Dict of 8",
-        vector.DICT,
-        lambda pair, floor: stepping(
-            vector_world(pair, {f"sensor_{number}": OBSERVATIONS for number in range(8)}),
-            pair,
-            floor,
-        ),
-        lambda pair: Targets(1.15, 6 if pair.target == "jax" else 2.5),
+        vector(SENSORS),
+        floors.vector_step_with_dict,
+        of_dict,
     ),
-    "cartpole": Case(
-        "a step of CartPole",
-        single.CARTPOLE,
-        lambda pair, floor: stepping(Balanced(), pair, floor),
-        lambda pair: Targets(1.1, with_jax(pair, 4, 3)),
-    ),
-    "cartpoles": Case(
-        f"a vector step of {ENVIRONMENTS} CartPoles",
-        vector.CARTPOLES,
-        lambda pair, floor: stepping(BalancedVector(), pair, floor),
-        lambda pair: Targets(1.1, with_jax(pair, 5, 3.3)),
-    ),
+    "cartpole": CARTPOLE,
+    "cartpole-device": CARTPOLE.but(NAMED, **PLACE),
+    "cartpoles": CARTPOLES,
+    "cartpoles-device": CARTPOLES.but(NAMED, **PLACE),
+    # the last ones: no other row sees what odd values leave behind
+    "array-odd": ONE_ARRAY.but(AFTER, odd="array", aim=after_odd(of_array)),
+    "mapping-odd": MAPPING.but(AFTER, odd="mapping", aim=after_odd(of_mapping)),
+    "step-odd": STEP.but(AFTER, odd="step", aim=after_odd(of_step)),
+    "vector-odd": VECTOR.but(AFTER, odd="vector", aim=after_odd(of_vector)),
 }
 """All of them, by name."""
+
+
+def cases_on(device: str) -> dict[str, Case]:
+    """Return the cases for another device of PyTorch, where the arrays of one side are."""
+    way = floors.placed(device)
+
+    def placed(pair: Pair) -> Info:
+        return {"device" if pair.target == "torch" else "env_device": device}
+
+    there: Info = {
+        "aim": lambda _pair: Aim(gymnasium=1, transfers=1),
+        "pairs": ("numpy_to_torch", "torch_to_numpy"),
+        "options": placed,
+        "device": device,
+    }
+    # float32 rewards: Apple's devices have no float64
+    vectors: Info = {"rewards": np.float32, "device": device}
+    return {
+        "step": STEP._replace(
+            world=single(device=device),
+            floor=partial(floors.step, obs=way, action=way),
+            **there,
+        ),
+        "vector": VECTOR._replace(
+            world=vector(**vectors),
+            floor=partial(floors.vector_step, obs=way, rest=way, actions=way),
+            **there,
+        ),
+        "dict": CASES["dict"]._replace(
+            world=vector(SENSORS, **vectors),
+            floor=partial(floors.vector_step_with_dict, way=way, actions=way),
+            **there,
+        ),
+    }

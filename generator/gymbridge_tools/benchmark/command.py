@@ -1,118 +1,164 @@
-"""What `gymbridge bench` does."""
+"""The command `gymbridge bench`."""
 
 from __future__ import annotations
 
+import gc
 import json
-import sys
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from typing_extensions import override
 
 from gymbridge_tools.cli.command import CommandError
 
-from .cases import CASES
-from .growth import CURVES, Point, measured_point
+from .cases import CASES, Case, cases_on
+from .contest import contest_of
+from .device import require_device, transfers
+from .growth import CURVES, measured_point
 from .guard import regressions
 from .measure import Budget, measure
 from .pairs import PAIRS, Pair
 from .results import Result, as_json
 from .start import import_seconds, measured_start
-from .table import growth_table, start_table, table
+from .table import growth_table, start_table, summary, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from gymbridge_tools.cli.bench import Bench
 
 __all__ = ["benchmark"]
 
-QUICK = Budget(seconds=0.3, round_seconds=0.0004, rounds=25)
+QUICK = Budget(seconds=0.1, round_seconds=0.0004, rounds=15)
 THOROUGH = Budget(seconds=2, round_seconds=0.0006, rounds=100)
-WIDTH = 130  # of tables where there is no terminal
 
-TaskT = TypeVar("TaskT", bound="tuple[object, ...]")
 ResultT = TypeVar("ResultT")
 
 
 class Row(NamedTuple):
     """One row of the table to come."""
 
-    case: str
+    name: str
+    case: Case
     pair: Pair
 
-    def measured(self, budget: Budget) -> Result:
-        """Measure it."""
-        case = CASES[self.case]
-        contest = case.contest(self.pair, case.floors[self.pair.name])
+    @override
+    def __str__(self) -> str:
+        return f"{self.case.title}, {self.pair.title}"
+
+    def measured(self, budget: Budget, earlier: Mapping[tuple[str, Pair], Result]) -> Result:
+        """Measure the row; where it comes after odd values, ``earlier`` has the one before."""
+        contest = contest_of(self.case, self.pair)
+        counts = transfers(contest) if self.case.device else None
         measurement = measure(contest, budget)
-        return Result(self.case, case.title, self.pair, measurement, case.targets(self.pair))
+        before = earlier.get((self.case.odd, self.pair))
+        if before is not None:
+            measurement = measurement.compared(before.measurement)
+        return Result(self.name, self.case, self.pair, measurement, counts)
 
 
 def benchmark(options: Bench) -> int:
     """Measure what was asked for and show it; return 1 if `--check` finds a regression."""
-    for kind, names, known in (("case", options.case, CASES), ("pair", options.pair, PAIRS)):
+    cases = CASES if options.device is None else cases_on(options.device)
+    for kind, names, known in (("case", options.case, cases), ("pair", options.pair, PAIRS)):
         for name in names or ():
             if name not in known:
                 raise CommandError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
     if options.plot and find_spec("matplotlib") is None:
         raise CommandError("matplotlib is not installed; run: pip install matplotlib")
+    if options.device is not None:
+        require_device(options.device)
     torch.set_num_threads(1)
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    pairs = [PAIRS[name] for name in options.pair or PAIRS]
-    if options.start:
-        seconds = import_seconds()
-        starts = _with_progress(list(enumerate(pairs)), lambda task: measured_start(*task))
-        console.print(start_table(seconds, starts))
-        _write(options.json, {"import": seconds, "pairs": [start.as_json() for start in starts]})
-        return 0
-    if options.growth:
-        points = _growth(pairs)
-        console.print(growth_table(points))
-        _write(options.json, [point.as_json() for point in points])
-        if options.plot:
-            from .plot import plot_growth
+    gc.freeze()  # what was imported need not be collected before every row
+    try:
+        pairs = [PAIRS[name] for name in options.pair or PAIRS]
+        console = Console(highlight=False, markup=False)
+        if options.start:
+            return _start(options, pairs, console)
+        if options.growth:
+            return _growth(options, pairs, console)
+        return _rows(options, cases, pairs, console)
+    finally:
+        gc.unfreeze()
 
-            plot_growth(points, options.plot)
+
+def _start(options: Bench, pairs: Sequence[Pair], console: Console) -> int:
+    seconds = import_seconds()
+    tasks = {it.title: partial(measured_start, number, it) for number, it in enumerate(pairs)}
+    starts = list(_with_progress(tasks))
+    console.print(start_table(seconds, starts, console.width))
+    _write(options.json, {"import": seconds, "pairs": [start.as_json() for start in starts]})
+    return 0
+
+
+def _growth(options: Bench, pairs: Sequence[Pair], console: Console) -> int:
+    tasks = {
+        f"{curve.title}, {size}, {pair.title}": partial(measured_point, name, pair, size)
+        for name, curve in CURVES.items()
+        for size in curve.sizes
+        for pair in pairs
+    }
+    points = list(_with_progress(tasks))
+    console.print(growth_table(points, console.width))
+    _write(options.json, [point.as_json() for point in points])
+    if options.plot:
+        from .plot import plot_growth
+
+        plot_growth(points, options.plot)
+    return 0
+
+
+def _rows(
+    options: Bench, cases: Mapping[str, Case], pairs: Sequence[Pair], console: Console
+) -> int:
+    asked = set(options.case or cases)
+    asked |= {cases[name].odd for name in asked}  # the same before odd values stands beside
+    rows = [
+        Row(name, case, pair)
+        for name, case in cases.items()
+        if name in asked
+        for pair in pairs
+        if pair.name in case.pairs
+    ]
+    if options.code:
+        for row in rows:
+            console.print(f"# {row}{row.case.floor(row.pair)}", soft_wrap=True)
         return 0
     budget = QUICK if options.quick else THOROUGH
     if options.seconds is not None:
         budget = budget._replace(seconds=options.seconds)
-    rows = [
-        Row(case, pair)
-        for case in options.case or CASES
-        for pair in pairs
-        if pair.name in CASES[case].floors
-    ]
-    results = _with_progress(rows, lambda row: row.measured(budget))
-    console.print(table(results))
+    by_row: dict[tuple[str, Pair], Result] = {}
+    tasks = {str(row): partial(row.measured, budget, by_row) for row in rows}
+    for result in _with_progress(tasks):
+        by_row[result.name, result.pair] = result
+    results = list(by_row.values())
+    console.print(table(results, console.width, marks=options.check))
     _write(options.json, as_json(results))
     if options.plot:
         from .plot import plot
 
         plot(results, options.plot)
-    return _check(results, console) if options.check else 0
-
-
-def _growth(pairs: Sequence[Pair]) -> list[Point]:
-    tasks = [(name, pair, size) for name in CURVES for size in CURVES[name].sizes for pair in pairs]
-    return _with_progress(tasks, lambda task: measured_point(*task))
-
-
-def _check(results: Sequence[Result], console: Console) -> int:
-    suspects = [Row(it.case, it.pair) for it in results if regressions(it)]
-    again = _with_progress(suspects, lambda row: row.measured(THOROUGH))  # once may be bad luck
-    found = [text for result in again for text in regressions(result)]
+    found = _check(by_row) if options.check else []
     for text in found:
         console.print(f"regression: {text}", soft_wrap=True)
+    console.print(f"\n{summary(results)}")
     return bool(found)
 
 
-def _with_progress(tasks: Sequence[TaskT], work: Callable[[TaskT], ResultT]) -> list[ResultT]:
-    """Do ``work`` on each of ``tasks``, and show how far it is."""
+def _check(by_row: Mapping[tuple[str, Pair], Result]) -> list[str]:
+    """Measure again what looks like a regression; twice is no bad luck."""
+    suspects = [Row(it.name, it.case, it.pair) for it in by_row.values() if regressions(it)]
+    again = {str(row): partial(row.measured, THOROUGH, by_row) for row in suspects}
+    return [text for result in _with_progress(again) for text in regressions(result)]
+
+
+def _with_progress(tasks: Mapping[str, Callable[[], ResultT]]) -> Iterator[ResultT]:
+    """Do the ``tasks`` one after the other, and show how many are done."""
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -123,12 +169,10 @@ def _with_progress(tasks: Sequence[TaskT], work: Callable[[TaskT], ResultT]) -> 
     quiet = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=quiet) as progress:
         bar = progress.add_task("", total=len(tasks))
-        results: list[ResultT] = []
-        for task in tasks:
-            progress.update(bar, description=", ".join(map(str, task)))
-            results.append(work(task))
+        for description, work in tasks.items():
+            progress.update(bar, description=description)
+            yield work()
             progress.advance(bar)
-    return results
 
 
 def _write(path: Path | None, content: object) -> None:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import gymnasium as gym
+import numpy as np
+import torch
 
-from .arrays import fresh
+from .arrays import fresh, odd
+from .floors import compiled
+from .worlds import Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gymbridge_runtime.types import AnyType
 
+    from .cases import Case
     from .pairs import Pair
-    from .worlds import World
 
-__all__ = ["COLUMNS", "Contest", "converting", "stepping"]
+__all__ = ["COLUMNS", "Contest", "contest_of"]
 
-COLUMNS = ("bare", "floor", "gymbridge", "gymnasium")
+COLUMNS = ("bare", "floor", "gymbridge", "plain", "gymnasium")
 
 
 class Contest(NamedTuple):
@@ -32,54 +37,81 @@ class Contest(NamedTuple):
     """How many calls can be prepared at once."""
 
 
-def converting(
-    value: object,
-    pair: Pair,
-    floor: Callable[[AnyType], object] | None,
-    *,
-    copied: bool = False,
-    most: int = 200,
+def contest_of(case: Case, pair: Pair) -> Contest:
+    """Return the contest of one row."""
+    world = case.world(pair)
+    floor = compiled(case.floor(pair))
+    if isinstance(world, Values):
+        return _converting(case, pair, world, floor)
+    return _stepping(case, pair, world, floor)
+
+
+def _converting(
+    case: Case, pair: Pair, values: Values, floor: Callable[[AnyType], object]
 ) -> Contest:
-    """Convert ``value``, or trees like it, with functions."""
     convert = pair.converter()
-    calls: dict[str, Callable[[AnyType], object]] = {}
-    if not copied:
-        calls |= {"gymbridge": convert, "gymnasium": pair.gymnasiums_converter()}
-        if floor is not None:
-            calls["floor"] = floor
-    else:  # Gymnasium has no say in this
-        calls["gymbridge"] = lambda value: convert(value, copy=True)
-        if floor is not None:
-            calls["floor"] = _called(floor)  # as the option needs a call around the call
-
-    once = fresh(pair.source, [value])
-
-    def prepare(_column: str, calls: int) -> Sequence[object]:
-        return fresh(pair.source, [value] * calls) if pair.source == "jax" else once * calls
-
-    return Contest(calls, prepare, most if pair.source == "jax" else 200)
+    if case.odd:
+        for value in odd(pair.source, np.zeros(8, np.float32)):
+            convert(value)
+            convert({"value": value})
+    calls: dict[str, Callable[[AnyType], object]] = {"floor": floor, "gymbridge": convert}
+    if case.options(pair):
+        calls = {"floor": floor, "gymbridge": lambda value: convert(value, copy=True)}
+    if case.gymnasium is not None:
+        calls["gymnasium"] = pair.gymnasiums_converter()
+    return Contest(calls, lambda _column, calls: values.prepare(calls), values.most)
 
 
-def _called(function: Callable[[AnyType], object]) -> Callable[[AnyType], object]:
-    def call(value: AnyType) -> object:
-        return function(value)
-
-    return call
-
-
-def stepping(
-    world: World, pair: Pair, floor: Callable[[AnyType, AnyType], object] | None
+def _stepping(
+    case: Case, pair: Pair, world: AnyType, floor: Callable[[AnyType], object]
 ) -> Contest:
-    """Take steps in ``world``, bare and from within wrappers."""
-    calls: dict[str, Callable[[AnyType], object]] = {"bare": world.step}
-    if floor is not None:
-        base = gym.vector.VectorWrapper if isinstance(world, gym.vector.VectorEnv) else gym.Wrapper
-        by_hand: AnyType = type("ByHand", (base,), {"step": floor})
-        calls["floor"] = by_hand(world).step
-    calls["gymbridge"] = pair.wrapper(world).step
-    calls["gymnasium"] = pair.gymnasiums_wrapper(world).step
+    options = case.options(pair)
+    base = gym.vector.VectorWrapper if isinstance(world, gym.vector.VectorEnv) else gym.Wrapper
+    by_hand: AnyType = type("ByHand", (base,), {"step": floor})
+    bridge = pair.wrapper(world, **options)
+    calls: dict[str, Callable[[AnyType], object]] = {
+        "bare": world.step,
+        "floor": by_hand(world).step,
+        "gymbridge": bridge.step,
+    }
+    if case.plain:
+        calls["plain"] = pair.wrapper(world).step
+    if case.gymnasium is not None:
+        calls["gymnasium"] = case.gymnasium(world, pair, options).step
 
     def prepare(column: str, calls: int) -> Sequence[object]:
-        return fresh("numpy" if column == "bare" else pair.target, world.prepare(calls))
+        library, actions = "numpy" if column == "bare" else pair.target, world.prepare(calls)
+        return fresh(library, actions, case.device)
 
+    if case.odd:
+        _feed(bridge, pair, world)
+    if case.device is not None:
+        calls = {column: _awaited(call, case.device) for column, call in calls.items()}
     return Contest(calls, prepare, world.most)
+
+
+def _feed(bridge: AnyType, pair: Pair, world: AnyType) -> None:
+    """Let every odd observation and every odd action through ``bridge``."""
+    [action] = world.prepare(1)
+    for obs in odd(pair.source, np.zeros(world.observation_space.shape, np.float32)):
+        world.prepare_odd(obs)
+        bridge.step(*fresh(pair.target, [action]))
+    for odd_action in odd(pair.target, action):
+        world.prepare(1)
+        bridge.step(odd_action)
+
+
+def _awaited(call: Callable[[AnyType], object], device: str) -> Callable[[AnyType], object]:
+    """Let ``call`` return when the device has done its work."""
+    synchronize: Callable[[], None] | None = None
+    with suppress(RuntimeError):  # a device without a module
+        synchronize = getattr(torch.get_device_module(device), "synchronize", None)
+    if synchronize is None:
+        return call
+
+    def awaited(argument: AnyType) -> object:
+        result = call(argument)
+        synchronize()
+        return result
+
+    return awaited

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from .cases import ARRAY, step_of
-from .contest import converting
+from .cases import ARRAY, results
+from .contest import Contest
 from .measure import Budget, measure
+from .worlds import Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,9 @@ def measured_point(name: str, pair: Pair, size: int) -> Point:
     """Measure one point of the curve ``name``."""
     value = CURVES[name].value(pair, size)
     most = max(1, min(200, MEMORY // _bytes_in(value)))
-    contest = converting(value, pair, None, most=most)
+    values = Values(pair.source, value, most)
+    calls = {"gymbridge": pair.converter(), "gymnasium": pair.gymnasiums_converter()}
+    contest = Contest(calls, lambda _column, calls: values.prepare(calls), most)
     times = measure(contest, BUDGET).figures.times
     return Point(name, pair, size, {column: time * 1e6 for column, time in times.items()})
 
@@ -69,7 +72,7 @@ def _nested(_pair: Pair, size: int) -> object:
 
 
 def _environments(pair: Pair, size: int) -> object:
-    return step_of(pair, np.ones((size, 8), np.float32))
+    return results(pair, np.ones((size, 8), np.float32))
 
 
 def _bytes(_pair: Pair, size: int) -> object:

@@ -1,4 +1,4 @@
-"""The guard against regressions: ratios only, with margins that noise does not reach."""
+"""The guard against regressions: ratios only, each the best of five, with a margin for noise."""
 
 from __future__ import annotations
 
@@ -7,21 +7,36 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .results import Result
 
-__all__ = ["regressions"]
+__all__ = ["missed", "regressions"]
 
 MARGIN = 2
 
 
-def regressions(result: Result) -> list[str]:
-    """Say in what ``result`` is far from what is aimed at, in the best of its groups of rounds."""
-    found: list[str] = []
-    measurement, (most, least) = result.measurement, result.targets
-    to_floor = measurement.spread("gymbridge", "floor")
-    if most is not None and to_floor is not None and to_floor[0] > MARGIN * most:
-        found.append(
-            f"{to_floor[0]:.2f} times the cost of code written by hand, and {most} is aimed at"
+def missed(result: Result, margin: float = 1) -> dict[str, str]:
+    """Say by column where ``result`` misses its aim by more than ``margin`` times."""
+    found: dict[str, str] = {}
+    spread, aim = result.measurement.spread, result.case.aim(result.pair)
+    for column, most, what in (
+        ("floor", aim.floor, "the code by hand"),
+        ("plain", aim.plain, "the same without the option or the odd values"),
+    ):
+        costs = spread("gymbridge", column)
+        if most is not None and costs is not None and costs[0] > margin * most:
+            found[column] = f"{costs[0]:.2f} times the cost of {what}; the aim is {most}"
+    faster = spread("gymnasium", "gymbridge")
+    if aim.gymnasium is not None and faster is not None and faster[1] < aim.gymnasium / margin:
+        found["gymnasium"] = (
+            f"{faster[1]:.2f} times as fast as Gymnasium; the aim is {aim.gymnasium}"
         )
-    faster = measurement.spread("gymnasium", "gymbridge")
-    if least is not None and faster is not None and faster[1] < least / MARGIN:
-        found.append(f"{faster[1]:.2f} times as fast as Gymnasium, and {least} is aimed at")
-    return [f"{result.title}, {result.pair.title}: {text}" for text in found]
+    counts = (result.transfers or {}).get("gymbridge")
+    if aim.transfers is not None and counts is not None and max(counts) > aim.transfers:
+        up, down = counts
+        text = f"{up} transfers to the device and {down} back; the aim is {aim.transfers} each"
+        found["transfers"] = text
+    return found
+
+
+def regressions(result: Result) -> list[str]:
+    """Say where ``result`` is far from its aim."""
+    texts = missed(result, MARGIN).values()
+    return [f"{result.case.title}, {result.pair.title}: {text}" for text in texts]

@@ -1,4 +1,4 @@
-"""The measuring: short rounds of every call in turn, in one process, and what is made of them."""
+"""The measuring: short rounds of every call in turn, in one process, and their figures."""
 
 from __future__ import annotations
 
@@ -33,20 +33,25 @@ class Budget(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Seconds of one call of each column, in a group of rounds."""
+    """The seconds of one call of each column, in a group of rounds."""
 
     times: dict[str, float]
 
     def overhead(self, column: str) -> float | None:
-        """What a call costs beyond the bare one."""
+        """Return the cost of a call on top of the bare one."""
         if column not in self.times:
             return None
         return self.times[column] - self.times.get("bare", 0)
 
     def ratio(self, one: str, other: str) -> float | None:
-        """How many times the overhead of ``other`` the overhead of ``one`` is."""
+        """Divide the overhead of ``one`` by that of ``other``."""
         above, below = self.overhead(one), self.overhead(other)
         return above / below if above is not None and below else None
+
+    def compared(self, before: Figures) -> Figures:
+        """Add the column ``plain``; see `Measurement.compared`."""
+        plain = (before.ratio("gymbridge", "floor") or 0) * (self.overhead("floor") or 0)
+        return Figures({**self.times, "plain": plain + self.times.get("bare", 0)})
 
 
 class Measurement(NamedTuple):
@@ -60,6 +65,17 @@ class Measurement(NamedTuple):
         """Return the least and the greatest ratio in the groups."""
         ratios = [ratio for group in self.groups if (ratio := group.ratio(one, other)) is not None]
         return (min(ratios), max(ratios)) if ratios else None
+
+    def compared(self, before: Measurement) -> Measurement:
+        """Add what gymbridge's call cost ``before``, for the column ``plain``.
+
+        The two were not measured in turn, so the cost is counted in costs of the floor.
+        """
+        return Measurement(
+            self.figures.compared(before.figures),
+            [new.compared(old) for new, old in zip(self.groups, before.groups, strict=True)],
+            self.rounds,
+        )
 
 
 def measure(contest: Contest, budget: Budget) -> Measurement:
@@ -101,7 +117,7 @@ def _time(contest: Contest, column: str, calls: int) -> float:
     call = contest.calls[column]
     arguments = contest.prepare(column, calls)
     result: object = None
-    # what was prepared has driven everything else out of the processor's caches
+    # the preparation has driven everything else out of the processor's caches
     untimed = min(UNTIMED, calls // 5)
     for argument in arguments[:untimed]:
         result = call(argument)

@@ -38,6 +38,11 @@ class Pair(NamedTuple):
         return f"{self.source}_to_{self.target}"
 
     @property
+    def back(self) -> Pair:
+        """The other direction, in which actions go."""
+        return Pair(self.target, self.source)
+
+    @property
     def title(self) -> str:
         """How people call it: ``NumPy → PyTorch``."""
         return f"{TITLES[self.source]} → {TITLES[self.target]}"
@@ -61,19 +66,23 @@ class Pair(NamedTuple):
         namespace = gymnasiums.module_namespace(NAMESPACES[self.target])
         return partial(gymnasiums.array_conversion, xp=namespace)
 
-    def wrapper(self, env: AnyType) -> AnyType:
+    def wrapper(self, env: AnyType, **options: AnyType) -> AnyType:
         """Wrap one environment, or a vector of them, with gymbridge."""
         package = "gymbridge.vector" if isinstance(env, gym.vector.VectorEnv) else "gymbridge"
-        return getattr(import_module(package), self.class_name)(env)
+        return getattr(import_module(package), self.class_name)(env, **options)
 
-    def gymnasiums_wrapper(self, env: AnyType) -> AnyType:
-        """Wrap with Gymnasium: by the class for this pair, or by the general one."""
+    def gymnasiums_wrapper(
+        self, env: AnyType, device: object = None, env_device: object = None
+    ) -> AnyType:
+        """Wrap with Gymnasium: by its class for this pair, or by its general one."""
         vector = isinstance(env, gym.vector.VectorEnv)
         package: AnyType = gym.wrappers.vector if vector else gym.wrappers
-        if self.class_name in package.__all__:
-            return getattr(package, self.class_name)(env)
+        if self.class_name in package.__all__ and env_device is None:
+            own = getattr(package, self.class_name)
+            return own(env) if device is None else own(env, device)
         general = import_module(f"{package.__name__}.array_conversion").ArrayConversion
-        return general(env, env_xp=NAMESPACES[self.source], target_xp=NAMESPACES[self.target])
+        libraries = NAMESPACES[self.source], NAMESPACES[self.target]
+        return general(env, *libraries, env_device=env_device, target_device=device)
 
 
 PAIRS = {pair.name: pair for pair in (Pair(*two) for two in permutations(TITLES, 2))}

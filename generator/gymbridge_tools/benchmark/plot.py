@@ -35,7 +35,7 @@ GROWTH_NOTE = (
 
 def plot(results: Sequence[Result], path: Path) -> None:
     """Draw what each way of converting costs: a panel for each case, three bars for each pair."""
-    cases = [(title, list(rows)) for title, rows in groupby(results, lambda it: it.title)]
+    cases = [(title, list(rows)) for title, rows in groupby(results, lambda it: it.case.title)]
     across = min(2, len(cases))
     down = -(-len(cases) // across)
     with rc_context(STYLE):

@@ -7,10 +7,12 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, NamedTuple
 
+from .guard import missed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .cases import Targets
+    from .cases import Case
     from .measure import Measurement
     from .pairs import Pair
 
@@ -22,38 +24,27 @@ DISTRIBUTIONS = ("gymnasium", "jax", "numpy", "torch")
 class Result(NamedTuple):
     """One measured row."""
 
-    case: str
-    title: str
+    name: str
+    case: Case
     pair: Pair
     measurement: Measurement
-    targets: Targets
-
-    @property
-    def missed(self) -> list[str]:
-        """The columns against which gymbridge wants to be better than it is."""
-        figures = self.measurement.figures
-        floor = figures.ratio("gymbridge", "floor")
-        gymnasium = figures.ratio("gymnasium", "gymbridge")
-        missed = []
-        if self.targets.floor is not None and floor is not None and floor > self.targets.floor:
-            missed.append("floor")
-        least = self.targets.gymnasium
-        if least is not None and gymnasium is not None and gymnasium < least:
-            missed.append("gymnasium")
-        return missed
+    transfers: dict[str, tuple[int, int]] | None = None
+    """By column: how many arrays a step brings to the device, and how many back."""
 
     def as_json(self) -> dict[str, object]:
         """Return the row in microseconds and ratios."""
         figures = self.measurement.figures
         return {
-            "case": self.case,
+            "case": self.name,
             "pair": self.pair.name,
             "microseconds": {name: time * 1e6 for name, time in figures.times.items()},
             "gymbridge_to_floor": _ratio(self.measurement, "gymbridge", "floor"),
+            "gymbridge_to_plain": _ratio(self.measurement, "gymbridge", "plain"),
             "gymnasium_to_gymbridge": _ratio(self.measurement, "gymnasium", "gymbridge"),
-            "targets": self.targets._asdict(),
-            "missed": self.missed,
+            "aim": self.case.aim(self.pair)._asdict(),
+            "missed": list(missed(self)),
             "rounds": self.measurement.rounds,
+            "transfers": self.transfers,
         }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from .arrays import fresh
-from .cases import step_of
+from .cases import results
 from .worlds import Replay, ReplayVector
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def measured_start(number: int, pair: Pair) -> Start:
     """Measure the beginning of ``pair``, with arrays of a shape that ``number`` makes its own."""
     observations = np.zeros((16, 100 + number), np.float32)
     single = Replay(pair.source, (observations[0], 1.0, False, False, {}))
-    vector = ReplayVector(pair.source, (*step_of(pair, observations), {}))
+    vector = ReplayVector(pair.source, (*results(pair, observations), {}))
     wrapper = pair.wrapper(vector)
     [actions] = fresh(pair.target, vector.prepare(STEPS)[:1])
     steps = [_seconds(lambda: wrapper.step(actions)) for _ in range(STEPS)]

@@ -1,4 +1,4 @@
-"""Environments that cost next to nothing, so that what is around them shows."""
+"""Environments that cost next to nothing, so that the wrappers around them show."""
 
 from __future__ import annotations
 
@@ -7,80 +7,123 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from typing_extensions import override
 
 from .arrays import fresh
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.types import AnyArray, AnySpace, AnyType, Info
+    from collections.abc import Sequence
 
-__all__ = ["ENVIRONMENTS", "Balanced", "BalancedVector", "Replay", "ReplayVector", "World"]
+    from gymbridge_runtime.types import AnyArray, AnySpace, AnyType
+
+__all__ = [
+    "ENVIRONMENTS",
+    "Balanced",
+    "BalancedVector",
+    "Replay",
+    "ReplayVector",
+    "Values",
+    "World",
+]
 
 ENVIRONMENTS = 16
 
 
-class Replay(gym.Env[Any, Any]):
+class Values:
+    """No environment: values for a converter.
+
+    Args:
+        library: The library of the arrays.
+        value: One value, in NumPy's arrays.
+        most: How many values may be prepared at once.
+    """
+
+    def __init__(self, library: str, value: object, most: int = 200) -> None:
+        self.most = most
+        self._library = library
+        self._value = value
+        self._once = fresh(library, [value])
+
+    def prepare(self, calls: int) -> Sequence[object]:
+        """Return so many values; only JAX's arrays have to be new."""
+        new = self._library == "jax"
+        return fresh(self._library, [self._value] * calls) if new else self._once * calls
+
+
+class _Replaying:
     """Returns steps that were made beforehand.
 
     Args:
-        library: Whose arrays the steps hold.
-        step: What a step returns, in NumPy's arrays.
+        library: The library of the arrays.
+        step: The results of a step, in NumPy's arrays.
+        held: Return the same arrays in every step, as ``return self.state`` does.
+        device: The device of PyTorch's arrays.
     """
+
+    action_space: AnySpace
+    most: int
+
+    def __init__(
+        self,
+        library: str,
+        step: tuple[object, ...],
+        *,
+        held: bool = False,
+        device: str | None = None,
+    ) -> None:
+        self.observation_space = _space_of(step[0])
+        self._library = library
+        self._device = device
+        self._step = step
+        self._state = fresh(library, [step], device) if held else []
+        self._ready: list[AnyType] = []
+
+    def step(self, _action: object) -> AnyType:
+        return self._ready.pop()
+
+    def prepare(self, calls: int) -> list[AnyArray]:
+        """Make the results of the next ``calls`` steps; return the actions to take."""
+        if self._state:
+            self._ready = [(*step,) for step in self._state * calls]
+        else:
+            self._ready = fresh(self._library, [self._step] * calls, self._device)
+        return [np.full(self.action_space.shape or (), 0.5, np.float32)] * calls
+
+    def prepare_odd(self, obs: object) -> None:
+        """Make the result of the next step, with ``obs`` for the observation."""
+        [(_, *rest)] = fresh(self._library, [self._step], self._device)
+        self._ready = [(obs, *rest)]
+
+
+class Replay(_Replaying, gym.Env[Any, Any]):
+    """One environment."""
 
     action_space: AnySpace = spaces.Box(-1, 1, (2,))
     most = 200
 
-    def __init__(self, library: str, step: tuple[object, ...]) -> None:
-        self.observation_space = _space_of(step[0])
-        self._library = library
-        self._step = step
-        self._ready: list[AnyType] = []
 
-    @override
-    def step(self, action: object) -> tuple[AnyType, float, bool, bool, Info]:
-        step: tuple[AnyType, float, bool, bool, Info] = self._ready.pop()
-        return step
-
-    def prepare(self, steps: int) -> list[AnyArray]:
-        """Make the next ``steps`` steps; return the actions to take."""
-        self._ready = fresh(self._library, [self._step] * steps)
-        return [np.full((2,), 0.5, np.float32)] * steps
-
-
-class ReplayVector(gym.vector.VectorEnv[Any, Any, Any]):
-    """The same for a vector of environments."""
+class ReplayVector(_Replaying, gym.vector.VectorEnv[Any, Any, Any]):
+    """A vector of environments."""
 
     num_envs = ENVIRONMENTS
-    most = 100
     single_action_space: AnySpace = spaces.Box(-1, 1, (2,))
     action_space: AnySpace = spaces.Box(-1, 1, (ENVIRONMENTS, 2))
+    most = 100
 
-    def __init__(self, library: str, step: tuple[object, ...]) -> None:
-        self.observation_space = _space_of(step[0])
-        self._library = library
-        self._step = step
-        self._ready: list[AnyType] = []
-
-    @override
-    def step(self, actions: object) -> tuple[AnyType, AnyType, AnyType, AnyType, Info]:
-        step: tuple[AnyType, AnyType, AnyType, AnyType, Info] = self._ready.pop()
-        return step
-
-    def prepare(self, steps: int) -> list[AnyArray]:
-        """Make the next ``steps`` steps; return the actions to take."""
-        self._ready = fresh(self._library, [self._step] * steps)
-        return [np.full((ENVIRONMENTS, 2), 0.5, np.float32)] * steps
+    def __init__(self, library: str, step: tuple[object, ...], **options: AnyType) -> None:
+        super().__init__(library, step, **options)
+        self.metadata = {"autoreset_mode": gym.vector.AutoresetMode.NEXT_STEP}
+        self.single_observation_space = _space_of(step[0], axis=1)
 
 
-def _space_of(observation: object) -> AnySpace:
+def _space_of(observation: object, axis: int = 0) -> AnySpace:
     if isinstance(observation, dict):
-        return spaces.Dict({key: _space_of(below) for key, below in observation.items()})
+        return spaces.Dict({key: _space_of(leaf, axis) for key, leaf in observation.items()})
     assert isinstance(observation, np.ndarray)
-    return spaces.Box(-np.inf, np.inf, observation.shape, observation.dtype.type)
+    return spaces.Box(-np.inf, np.inf, observation.shape[axis:], observation.dtype.type)
 
 
 class Balanced(gym.Wrapper[Any, Any, Any, Any]):
-    """CartPole, from the same start each time, and actions that keep the pole up."""
+    """One CartPole that starts at the same place each time, and actions that balance it."""
 
     most = 250
 
@@ -101,7 +144,7 @@ class Balanced(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class BalancedVector(gym.vector.VectorWrapper[Any, Any, Any, Any, Any]):
-    """The same for a vector of CartPoles."""
+    """A vector of such CartPoles."""
 
     most = 250
 
@@ -127,5 +170,5 @@ def _push(observation: AnyArray) -> bool:
     return bool(0.1 * x + 0.3 * speed + 3 * angle + turn > 0)
 
 
-World: TypeAlias = Replay | ReplayVector | Balanced | BalancedVector
-"""What the benchmark steps."""
+World: TypeAlias = Values | Replay | ReplayVector | Balanced | BalancedVector
+"""Where the arguments of the calls come from."""

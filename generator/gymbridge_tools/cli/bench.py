@@ -25,6 +25,8 @@ class Bench(Command):
     case: list[str] | None
     pair: list[str] | None
     seconds: float | None
+    device: str | None
+    code: bool
     growth: bool
     start: bool
     json: Path | None
@@ -36,9 +38,11 @@ class Bench(Command):
     def declare(cls, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
         _ = add("--quick", action="store_true", help="under a minute, less precise")
-        _ = add("--case", action="append", metavar="CASE", help="array, step, vector, dict, …")
+        _ = add("--case", action="append", metavar="CASE", help="array, step, vector, …")
         _ = add("--pair", action="append", metavar="PAIR", help="numpy_to_torch, …")
         _ = add("--seconds", type=float, metavar="SECONDS", help="how long to measure each row")
+        _ = add("--device", metavar="NAME", help="a device of PyTorch: measure steps there")
+        _ = add("--code", action="store_true", help="print the code by hand, measure nothing")
         _ = add("--growth", action="store_true", help="measure with more and more of everything")
         _ = add("--start", action="store_true", help="measure the import and the first steps")
         _ = add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
@@ -46,7 +50,7 @@ class Bench(Command):
         _ = add(
             "--check",
             action="store_true",
-            help="exit with 1 if a ratio is twice as bad as aimed at, measured again",
+            help="mark missed aims; exit with 1 if a ratio is twice as bad as its aim, twice",
         )
 
     @override
