@@ -193,7 +193,7 @@ def test_the_readme_has_the_bounds_of_the_project() -> None:
         lowest.setdefault(name.partition("[")[0], rest)
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     table = readme.partition("[start:versions]")[2].partition("[end:versions]")[0]
-    rows = re.findall(r"^\| ([A-Z]\w+) \| ([\d.]+) \|", table, re.MULTILINE)
+    rows: list[tuple[str, str]] = re.findall(r"^\| ([A-Z]\w+) \| ([\d.]+) \|", table, re.MULTILINE)
     names = {"PyTorch": "torch"}
     assert len(rows) == 7
     for title, version in rows:
