@@ -1,12 +1,14 @@
 """Look at the site that was built: `python scripts/check_site.py [FOLDER]`.
 
-Every link leads somewhere, nothing is fetched from other sites, no Markdown is left over, and the
-search, which is run here as browsers run it, finds every page by its title.
+Every link leads somewhere, also those from the README to the site. Nothing is fetched from other
+sites, no Markdown is left over, and the search, which is run here as browsers run it, finds every
+page by its title.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,6 +18,8 @@ from urllib.parse import unquote, urlsplit
 from typing_extensions import override
 
 ROOT = Path(__file__).resolve().parent.parent
+SITE = "https://gymbridge.github.io/gymbridge/"
+FILES = "https://github.com/gymbridge/gymbridge/blob/main/"
 FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src")}
 
 # What a worker of a browser is to the site's search: it is told of all pages, then asked.
@@ -55,6 +59,8 @@ class Page(HTMLParser):
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._code += tag in {"code", "script", "style"}
+        if ("rel", "canonical") in attrs:  # names the page itself, and nothing fetches it
+            return
         for name, value in attrs:
             if name in {"href", "src"} and value:
                 self.links.append((tag, name, value))
@@ -98,6 +104,23 @@ def faults(folder: Path) -> list[str]:
     return found
 
 
+def readme_faults(text: str, folder: Path) -> list[str]:
+    """Return the links of the README that lead nowhere, to the site in ``folder`` or to a file."""
+    found: list[str] = []
+    for link in re.findall(r"https://[^\s)\"]+", text):
+        path, _, fragment = str(link).partition("#")
+        if path.startswith(FILES):
+            missing = not (ROOT / path.removeprefix(FILES)).is_file()
+        elif path.startswith(SITE):
+            page = folder / (path.removeprefix(SITE) or "index.html")
+            missing = not page.is_file() or bool(fragment and fragment not in Page(page).anchors)
+        else:
+            continue
+        if missing:
+            found.append(f"README.md: {link} leads nowhere")
+    return found
+
+
 def search_faults(folder: Path) -> list[str]:
     """Return what the search of the site in ``folder`` does not find, or finds and is not there."""
     index = folder / "search" / "search_index.json"
@@ -127,7 +150,12 @@ def search_faults(folder: Path) -> list[str]:
 def main() -> int:
     """Say what is wrong; return 1 if anything is."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "site"
-    found = faults(folder.resolve()) + search_faults(folder.resolve())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = [
+        *faults(folder.resolve()),
+        *readme_faults(readme, folder),
+        *search_faults(folder.resolve()),
+    ]
     print(*found, sep="\n", end="\n" if found else "")
     return bool(found)
 

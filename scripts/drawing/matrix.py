@@ -17,8 +17,8 @@ __all__ = ["libraries", "names", "sharing_picture"]
 _FILLS: dict[Sharing, str] = {"shared": "#bfe5c6", "read-only view": "#bcd9f7", "copied": "#ffdfad"}
 _WORDS: dict[Sharing, str] = {"shared": "shared", "read-only view": "view", "copied": "copied"}
 _MEANINGS: dict[Sharing, str] = {
-    "shared": "both sides see the same memory",
-    "read-only view": "the same memory, to be read only",
+    "shared": "the same memory, if nobody else has it",
+    "read-only view": "the same memory, read-only",
     "copied": "memory of its own",
 }
 _LEFT, _TOP, _WIDTH, _HEIGHT = 122, 92, 84, 52

@@ -6,12 +6,14 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
 
 from scripts.check_docs import blocks, fault, type_faults
-from scripts.check_site import faults, search_faults
+from scripts.check_site import FILES, SITE, faults, readme_faults, search_faults
 from scripts.draw import DOCS, drawn
 from tests.generator.command import gymbridge
 from tests.support import REPOSITORY, require
@@ -151,7 +153,10 @@ def test_types_are_as_shown(page: Path) -> None:
 
 def test_links_of_the_site(tmp_path: Path) -> None:
     (tmp_path / "other.html").write_text("<h1 id='top'>`code`</h1>")
-    good = "<a href='other.html#top'></a><a href='https://example.org'></a><code>```</code>"
+    good = (
+        "<link rel='canonical' href='https://example.org/index.html'>"
+        "<a href='other.html#top'></a><a href='https://example.org'></a><code>```</code>"
+    )
     (tmp_path / "index.html").write_text(good)
     assert faults(tmp_path) == []
     bad = (
@@ -166,6 +171,33 @@ def test_links_of_the_site(tmp_path: Path) -> None:
         "index.html: https://example.org/x.js is fetched from another site",
     ]
     assert faults(tmp_path / "nothing")
+
+
+def test_links_of_the_readme(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<h1 id='top'>title</h1>")
+    good = [SITE, f"{SITE}index.html#top", f"{FILES}LICENSE", "https://example.org/absent"]
+    assert readme_faults(" ".join(f"[link]({link})" for link in good), tmp_path) == []
+    bad = [f"{SITE}absent.html", f"{SITE}index.html#end", f"{FILES}absent.md"]
+    assert readme_faults(" ".join(f"[link]({link})" for link in bad), tmp_path) == [
+        f"README.md: {link} leads nowhere" for link in bad
+    ]
+
+
+def test_the_readme_has_the_bounds_of_the_project() -> None:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    project = settings["project"]
+    bounds = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    lowest = {"python": project["requires-python"].removeprefix(">=")}
+    for bound in bounds:
+        name, _, rest = bound.partition(">=")
+        lowest.setdefault(name.partition("[")[0], rest)
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("[start:versions]")[2].partition("[end:versions]")[0]
+    rows: list[tuple[str, str]] = re.findall(r"^\| ([A-Z]\w+) \| ([\d.]+) \|", table, re.MULTILINE)
+    names = {"PyTorch": "torch"}
+    assert len(rows) == 7
+    for title, version in rows:
+        assert lowest[names.get(title, title.lower())] == version, title
 
 
 SEARCH = """\
@@ -213,11 +245,11 @@ def test_the_search_finds_every_page(
     assert all(fault.startswith(start) for fault, start in zip(found, said, strict=True))
 
 
-def test_every_command_is_on_the_page_of_commands() -> None:
+def test_the_page_of_commands_has_every_command() -> None:
     listed = gymbridge("--help", cwd=REPOSITORY).stdout.partition("commands:")[2]
     names = re.findall(r"^    ([a-z]+) ", listed, re.MULTILINE)
     assert "generate" in names
-    page = (DOCS / "doctor.md").read_text(encoding="utf-8")
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
     assert [name for name in names if f"`gymbridge {name}`" not in page] == []
 
 

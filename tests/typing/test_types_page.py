@@ -1,4 +1,4 @@
-"""What the README says of type checkers is what they say."""
+"""The page about types quotes what type checkers say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.typing.checkers import CHECKERS, Project, run_all
 if TYPE_CHECKING:
     from pathlib import Path
 
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "docs" / "guides" / "types.md").read_text(encoding="utf-8")
 
 SCRIPT = """\
 from typing import Any, assert_type
@@ -31,14 +31,14 @@ def use(made: gym.Env[Any, Any], known: gym.Env[tuple[NDArray[np.float32], int],
 
 def block(opening: str) -> list[str]:
     """Return the lines of the one code block that begins with ``opening``."""
-    (found,) = re.findall(rf"^{re.escape(opening)}.*?^```$", README, re.DOTALL | re.MULTILINE)
+    (found,) = re.findall(rf"^{re.escape(opening)}.*?^```$", PAGE, re.DOTALL | re.MULTILINE)
     return [line for line in found.splitlines() if not line.startswith("```")]
 
 
-def test_the_mistake_in_the_readme(tmp_path: Path) -> None:
+def test_quoted_errors_are_what_type_checkers_say(tmp_path: Path) -> None:
     for name in ("torch", *CHECKERS):
         require(name)
-    example = block('```python data-run="tests/typing/test_readme.py"\n')
+    example = block('```{ .python data-run="tests/typing/test_types_page.py" }\n')
     script = SCRIPT.format(example="\n    ".join(example))
     (mistake,) = [
         number for number, line in enumerate(script.splitlines(), 1) if line.endswith("# an error")
@@ -50,7 +50,7 @@ def test_the_mistake_in_the_readme(tmp_path: Path) -> None:
     said = run_all(map(Project, folders))
     quoted = {
         checker: message
-        for line in block("```text mistake\n")
+        for line in block("```{ .text .mistake }\n")
         for names, _, message in [line.partition(": ")]
         for checker in names.split(", ")
     }
