@@ -113,6 +113,11 @@ class Interpreter:
         assert not error, printed + error
         return str(printed)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the process can run more code."""
+        return self._process.poll() is None
+
     def __enter__(self) -> Self:
         return self
 
