@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def built(request: pytest.FixtureRequest) -> Path:
-    """Where the C++ device is kept once it was built."""
-    cache: pytest.Cache = request.config.cache
-    return cache.mkdir("simulated_device")
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the C++ device is kept once it was built: with pytest's cache, for ever."""
+    cache: pytest.Cache | None = getattr(request.config, "cache", None)
+    name = "simulated_device"
+    return tmp_path_factory.mktemp(name) if cache is None else cache.mkdir(name)
 
 
 @pytest.fixture(scope="session")
