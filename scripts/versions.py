@@ -54,7 +54,7 @@ class Setting:
 
 def newest(python: str) -> Setting:
     """Return the setting of a Python that no CPU build of PyTorch can be counted on to be for."""
-    absent = frozenset({"cupy", "tensordict", "torch"})
+    absent = frozenset({"tensordict", "torch"})
     extras = "cli,generator,jax,mlx,parallel"
     return Setting(python, "constraints-newest.txt", extras, absent, TESTS)
 
@@ -64,7 +64,7 @@ SETTINGS = {
         "3.11",
         "constraints-lowest.txt",
         "all,parallel",
-        frozenset({"cupy", "tensordict"}),
+        frozenset({"tensordict"}),
         (*TESTS, *NEED_TORCH),
     ),
     "3.12": newest("3.12"),

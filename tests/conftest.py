@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.devices.gpus import STAND_INS
 from tests.support import LIBRARIES, PAIRS, Library, Pair, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coverage import Coverage
+
+sys.path[:0] = map(str, STAND_INS)
 
 # `pytest --hypothesis-profile thorough` looks for new cases, and says how to see them again;
 # otherwise the same few are tried every time. Machines may be slow.

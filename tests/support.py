@@ -19,6 +19,8 @@ import numpy.typing as npt
 import pytest
 from typing_extensions import override
 
+from tests.devices.gpus import STAND_INS
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -66,7 +68,8 @@ def require(name: str) -> None:
 
 
 def _environment(variables: dict[str, str]) -> dict[str, str]:
-    roots = [REPOSITORY, *(REPOSITORY / name for name in ("generated", "generator", "runtime"))]
+    sources = (REPOSITORY / name for name in ("generated", "generator", "runtime"))
+    roots = [*STAND_INS, REPOSITORY, *sources]
     return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, roots))} | variables
 
 
@@ -112,6 +115,11 @@ class Interpreter:
         printed, error = json.loads(answer)
         assert not error, printed + error
         return str(printed)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process can run more code."""
+        return self._process.poll() is None
 
     def __enter__(self) -> Self:
         return self

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("cupy", "jax", "mlx", "numpy", "torch")
 PAIRS = [(source, target) for source in LIBRARIES for target in LIBRARIES if source != target]
-NEED_NO_GPU = [pair for pair in PAIRS if "cupy" not in pair]
 PACKAGES = ["gymbridge", "gymbridge.vector", "gymbridge.parallel"]
 HAVE_DEVICES = {"cupy", "jax", "torch"}
 
@@ -87,7 +86,7 @@ def test_signatures(package: str, source: str, target: str) -> None:
     assert shown == expected
 
 
-@pytest.mark.parametrize(("source", "target"), NEED_NO_GPU)
+@pytest.mark.parametrize(("source", "target"), PAIRS)
 @pytest.mark.parametrize("package", PACKAGES)
 def test_infer_is_the_constructor(package: str, source: str, target: str) -> None:
     kind = wrapper(package, source, target)
@@ -157,7 +156,7 @@ def test_the_device_of_a_converter_may_be_given_by_position() -> None:
         numpy_to_torch(np.arange(3.0), "meta")
 
 
-@pytest.mark.parametrize(("source", "target"), NEED_NO_GPU)
+@pytest.mark.parametrize(("source", "target"), PAIRS)
 @pytest.mark.parametrize("package", PACKAGES)
 def test_examples_run(package: str, source: str, target: str) -> None:
     module = import_module(f"{package}.{source}_to_{target}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from gymbridge_runtime import RUNTIME_API
 
+from tests.devices.gpus import STAND_INS
 from tests.generator.command import RUNTIME, gymbridge, python
 from tests.support import require
 
@@ -92,23 +93,23 @@ def test_its_examples_run(generated: Path) -> None:
 import doctest, importlib, pkgutil
 import mine.bridges
 for module in pkgutil.walk_packages(mine.bridges.__path__, "mine.bridges."):
-    if "cupy" in module.name:
-        continue  # it needs a GPU
     result = doctest.testmod(importlib.import_module(module.name))
     assert not result.failed, module.name
     if result.attempted:
         print(module.name.removeprefix("mine.bridges."))
 """
-    done = python("-c", code, cwd=generated, path=[generated, RUNTIME])
+    done = python("-c", code, cwd=generated, path=[*STAND_INS, generated, RUNTIME])
     assert done.returncode == 0, done.stdout + done.stderr
     # what wraps a PyTorch or JAX environment would need a wrapper that is not in the package
     assert done.stdout.split() == [
         "numpy_to_strict",
+        "strict_to_cupy",
         "strict_to_jax",
         "strict_to_mlx",
         "strict_to_numpy",
         "strict_to_torch",
         "vector.numpy_to_strict",
+        "vector.strict_to_cupy",
         "vector.strict_to_jax",
         "vector.strict_to_mlx",
         "vector.strict_to_numpy",

@@ -15,12 +15,11 @@ from gymbridge_runtime import CopyRequiredError
 from gymbridge_runtime.converter import Converter
 from gymbridge_runtime.dlpack import host_view
 from gymbridge_runtime.known import load
-from torch.utils.dlpack import from_dlpack
+from typing_extensions import override
 
-from tests.libraries.cupy import cupy
 from tests.libraries.jax import jax, jnp
+from tests.libraries.simulated_cupy import Transfers, cupy, simulation
 from tests.libraries.torch import torch
-from tests.runtime.stand_ins import CUDA, MANAGED, Cuda, CudaTensor, GpuArray, cupy_of, on_the_host
 
 if TYPE_CHECKING:
     from typing_extensions import CapsuleType
@@ -33,35 +32,50 @@ NUMPY, TORCH, JAX, CUPY = (
 )
 
 
+CUDA, MANAGED = 2, 13
+"""DLPack's numbers of memory on a GPU, and of memory that a GPU and the host share."""
+
+
+class CudaTensor(torch.Tensor):
+    """A tensor that says that it is on the second GPU."""
+
+    is_cuda: bool = True
+
+    @override
+    def __dlpack_device__(self) -> Array:
+        return CUDA, 1
+
+    @override
+    def __dlpack__(self, *, stream: object = None, **keywords: Array) -> CapsuleType:
+        capsule: CapsuleType = self.as_subclass(torch.Tensor).__dlpack__(**keywords)
+        return capsule
+
+
 def numbers(dtype: str = "float32") -> Host:
     return np.arange(6).reshape(2, 3).astype(dtype)
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, object]]:
-    """Put stand-ins in CuPy's place; return what is asked of them."""
-    assert cupy.__name__ == "cupy"  # the real one, whose backend is changed for the test
-    found: list[tuple[str, object]] = []
-    monkeypatch.setattr("gymbridge_runtime.backends.cupy._cupy", cupy_of(found))
-    monkeypatch.setattr(GpuArray, "__module__", "cupy")
-    return found
+def on(device: int, values: Host) -> Array:
+    """Return an array of CuPy on a device; what it costs is not counted."""
+    with cupy.cuda.Device(device):
+        array = cupy.asarray(values, blocking=True)
+    _ = simulation.take_transfers()
+    return array
 
 
 class TestCupy:
-    @pytest.mark.usefixtures("asked")
     def test_devices_are_counted_by_the_driver(self) -> None:
-        assert CUPY.devices() == ("cuda:0", "cuda:1", "cuda:2")
+        assert CUPY.devices() == ("cuda:0", "cuda:1")
 
-    def test_arrays_come_to_the_host_once(self, asked: list[tuple[str, object]]) -> None:
-        source = GpuArray(numbers(), 1)
+    def test_arrays_come_to_the_host_once(self) -> None:
+        source = on(1, numbers())
         result: Array = Converter(NUMPY)({"a": source})
+        assert simulation.take_transfers() == Transfers(downloads=1)
         assert result["a"].tolist() == numbers().tolist()
         assert result["a"].flags.writeable
-        assert asked == [("asnumpy", 1)]
         with pytest.raises(CopyRequiredError, match="had to be copied to be seen from the host"):
             Converter(NUMPY, copy=False)({"a": source})
 
-    @pytest.mark.usefixtures("asked")
     def test_arrays_that_came_to_the_host_are_not_copied_again(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -70,70 +84,64 @@ class TestCupy:
 
         monkeypatch.setattr(type(NUMPY), "private_copy", refuse)
         for convert in (Converter(NUMPY, copy=True), Converter(NUMPY, promised_new=False)):
-            result: Array = convert(GpuArray(numbers(), 1))
+            result: Array = convert(on(1, numbers()))
             assert result.tolist() == numbers().tolist()
 
-    def test_arrays_are_made_where_they_are_asked_for_and_are_there_at_once(
-        self, asked: list[tuple[str, object]]
-    ) -> None:
-        result: Array = Converter(CUPY, device=1)(numbers())
-        assert (type(result), result.device.id) == (GpuArray, 1)
-        assert result.memory.tolist() == numbers().tolist()
-        assert asked == [("asarray", True)]  # the caller may write into its memory again
-        assert Cuda.current == [0]
+    def test_arrays_are_made_where_they_are_asked_for_and_are_there_at_once(self) -> None:
+        source = numbers()
+        _ = simulation.take_transfers()
+        result: Array = Converter(CUPY, device=1)(source)
+        source[...] = -1
+        assert simulation.take_transfers() == Transfers(uploads=1)
+        assert (type(result), result.device.id) == (cupy.ndarray, 1)
+        assert result.tolist() == numbers().tolist()
+        assert cupy.cuda.runtime.getDevice() == 0
 
-    @pytest.mark.parametrize(("device", "address_changes"), [(None, False), (1, False), (2, True)])
-    def test_arrays_move_if_they_are_elsewhere(
-        self, asked: list[tuple[str, object]], device: int | None, *, address_changes: bool
-    ) -> None:
-        source = GpuArray(numbers(), 1)
+    @pytest.mark.parametrize(("device", "moves"), [(None, 0), (1, 0), (0, 1)])
+    def test_arrays_move_if_they_are_elsewhere(self, device: int | None, moves: int) -> None:
+        source = on(1, numbers())
         result: Array = Converter(CUPY, device=device)(source)
-        assert result.device.id == (device or 1)
-        assert result.memory.tolist() == numbers().tolist()
-        assert (result.address != source.address) == address_changes
-        assert len(asked) == address_changes
+        assert simulation.take_transfers() == Transfers(moves=moves)
+        assert result.device.id == 1 - moves
+        assert result.tolist() == numbers().tolist()
+        assert (result is source) == (not moves)
 
-    @pytest.mark.parametrize("device", [None, 1, 2])
-    def test_copies_are_made_on_the_gpu_and_once(
-        self, asked: list[tuple[str, object]], device: int | None
-    ) -> None:
-        source = GpuArray(numbers(), 1)
+    @pytest.mark.parametrize(("device", "moves"), [(None, 0), (1, 0), (0, 1)])
+    def test_copies_are_made_on_the_gpu_and_once(self, device: int | None, moves: int) -> None:
+        source = on(1, numbers())
         result: Array = Converter(CUPY, device=device, copy=True)(source)
-        source.memory[...] = -1
-        assert result.device.id == (device or 1)
-        assert result.memory.tolist() == numbers().tolist()
-        assert [name for name, _ in asked] == (["asarray"] if device == 2 else [])
+        assert simulation.take_transfers() == Transfers(moves=moves)
+        with source.device:
+            source.fill(-1)
+        assert result.device.id == 1 - moves
+        assert result.tolist() == numbers().tolist()
 
     @pytest.mark.parametrize("copies", [None, True])
-    def test_arrays_that_are_cast_stay_where_they_are(
-        self, asked: list[tuple[str, object]], copies: Array
-    ) -> None:
-        source = GpuArray(numbers(), 2)
+    def test_arrays_that_are_cast_stay_where_they_are(self, copies: Array) -> None:
+        source = on(1, numbers())
         result: Array = Converter(CUPY, float_dtype="float16", copy=copies)(source)
-        assert (result.dtype, result.device.id) == (np.float16, 2)
-        assert result.memory.tolist() == numbers().tolist()
-        assert asked == [("asnumpy", 2), ("asarray", True)]
-        whole = GpuArray(numbers().astype("int32"), 2)
+        assert simulation.take_transfers() == Transfers(uploads=1, downloads=1)
+        assert (result.dtype, result.device.id) == (np.float16, 1)
+        assert result.tolist() == numbers().tolist()
+        whole = on(1, numbers().astype("int32"))
         assert Converter(CUPY, float_dtype="float16")(whole) is whole
 
-    def test_exports_say_where_and_whether_memory_has_gaps(
-        self, asked: list[tuple[str, object]]
-    ) -> None:
-        for memory, dense in ((numbers(), True), (numbers()[:, ::2], False)):
-            export = CUPY.export(GpuArray(memory, 1))
+    def test_exports_say_where_and_whether_memory_has_gaps(self) -> None:
+        array = on(1, numbers())
+        for source, dense in ((array, True), (array[:, ::2], False)):
+            export = CUPY.export(source)
             assert export is not None
-            assert (export.place, export.dtype, export.dense) == ((CUDA, 1), memory.dtype, dense)
+            assert (export.place, export.dtype, export.dense) == ((CUDA, 1), source.dtype, dense)
             assert not export.owned
-        assert not asked
+        assert simulation.take_transfers() == Transfers()
 
-    def test_managed_memory_goes_the_way_of_the_host(self, asked: list[tuple[str, object]]) -> None:
-        assert CUPY.export(GpuArray(numbers(), 0, MANAGED)) is None
-        assert not asked
+    def test_managed_memory_goes_the_way_of_the_host(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(cupy.ndarray, "__dlpack_device__", lambda _: (MANAGED, 0))
+        assert CUPY.export(on(0, numbers())) is None
 
-    @pytest.mark.usefixtures("asked")
     def test_sharing_what_is_on_another_gpu_is_refused(self) -> None:
         with pytest.raises(CopyRequiredError):
-            Converter(CUPY, device=2, copy=False)(GpuArray(numbers(), 1))
+            Converter(CUPY, device=0, copy=False)(on(1, numbers()))
 
 
 class TestTorch:
@@ -192,17 +200,16 @@ class TestTorch:
         assert TORCH.imports_at((rocm, 0), None)
         assert not TORCH.imports_at((CUDA, 0), None)
 
-    @pytest.mark.usefixtures("asked")
     def test_shares_with_cupy_in_both_directions(self, monkeypatch: pytest.MonkeyPatch) -> None:
         tensor: Array = torch.from_numpy(numbers()).as_subclass(CudaTensor)
         (array,) = cast("list[Array]", Converter(CUPY)([tensor]))
-        assert (type(array), array.device.id) == (GpuArray, 1)
-        assert array.address == tensor.data_ptr()
+        assert (type(array), array.device.id) == (cupy.ndarray, 1)
+        assert array.data.ptr == tensor.data_ptr()
         monkeypatch.setattr(torch.version, "hip", None)
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
         monkeypatch.setattr(
             "gymbridge_runtime.backends.torch.from_dlpack",
-            lambda array: from_dlpack(on_the_host(array)).as_subclass(CudaTensor),
+            lambda array: torch.from_numpy(array._memory).as_subclass(CudaTensor),
         )
         (back,) = cast("list[Array]", Converter(TORCH)([array]))
         assert type(back) is CudaTensor

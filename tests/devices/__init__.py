@@ -1,0 +1,1 @@
+"""Devices to test with where there is no GPU."""

@@ -1,0 +1,25 @@
+"""Whether this machine has a GPU for CuPy, and what stands in for CuPy where it has none."""
+
+from __future__ import annotations
+
+import ctypes
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["STAND_INS"]
+
+
+def _cupy_works() -> bool:
+    if find_spec("cupy") is None:
+        return False
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int()
+    found = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+    return found and count.value > 0
+
+
+STAND_INS = [] if _cupy_works() else [Path(__file__).with_name("stand_ins")]
+"""What goes to the front of `sys.path`."""

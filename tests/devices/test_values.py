@@ -1,0 +1,111 @@
+"""Values arrive on devices and come back, in every form, and stay when the environment goes on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
+from gymnasium.vector import SyncVectorEnv
+
+import gymbridge
+import gymbridge.parallel
+import gymbridge.vector
+from gymbridge.testing import check_bridge
+from tests.devices.harness import on
+from tests.devices.worlds import ARRAY, DICT, INFO, MOVES, World, WorldVector, actual, leaves
+from tests.environments.bridges import same
+from tests.environments.worlds import Countdown
+from tests.libraries.torch import torch
+
+if TYPE_CHECKING:
+    from tests.devices.device import Device
+
+FORMS: dict[str, tuple[Any, Any]] = {
+    "single": (gymbridge, partial(Countdown, 3, structured=True)),
+    "vector": (gymbridge.vector, lambda: SyncVectorEnv([partial(Countdown, 3)] * 2)),
+    "parallel": (gymbridge.parallel, ParallelWorld),
+}
+WORLDS: dict[str, tuple[Any, Any]] = {
+    "single": (gymbridge, World),
+    "vector": (gymbridge.vector, WorldVector),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@on("cpp")
+def test_agents_on_a_device_meet_environments_of_numpy(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    for name in (device.name, device.other):
+        assert check_bridge(package.NumpyToTorch(make(), name), steps=8) > 50
+
+
+@pytest.mark.parametrize("form", FORMS)
+@on("cpp")
+def test_agents_of_numpy_meet_environments_on_a_device(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    env = package.NumpyToTorch(make(), device.name)
+    assert check_bridge(package.TorchToNumpy(env, env_device=device.name), steps=8) > 50
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_everything_an_agent_sees_is_on_its_device(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    seen = package.NumpyToTorch(make(), device.name).reset(seed=3)
+    arrays = [*leaves(seen)]
+    assert len(arrays) > 3
+    assert {str(array.device) for array in arrays} == {device.name}
+    same(actual(seen[0]), actual(make().reset(seed=3)[0]))
+
+
+@pytest.mark.parametrize("form", WORLDS)
+def test_what_was_seen_stays_when_the_environment_goes_on(device: Device, form: str) -> None:
+    package, make = WORLDS[form]
+    world = make(DICT, INFO)
+    agent = package.NumpyToTorch(world, device.name)
+    agent.reset()
+    for _ in range(3):
+        seen = agent.step(torch.zeros(world.action_space.shape))
+        before = world.overwrite()
+        same(actual(seen), before)
+
+
+@pytest.mark.parametrize("form", WORLDS)
+@on("cpp")
+def test_so_does_what_was_seen_of_an_environment_on_a_device(device: Device, form: str) -> None:
+    package, make = WORLDS[form]
+    world = make(DICT, INFO, device=device.name)
+    agent = package.TorchToNumpy(world, env_device=device.name)
+    agent.reset()
+    for _ in range(3):
+        seen = agent.step(np.zeros(world.action_space.shape, np.float32))
+        assert {type(array) for array in leaves(seen)} == {np.ndarray}
+        before = world.overwrite()
+        same(seen, before)
+
+
+@pytest.mark.parametrize("form", WORLDS)
+@on("cpp")
+def test_actions_come_from_a_device(device: Device, form: str) -> None:
+    package, make = WORLDS[form]
+    world = make(ARRAY, action_space=MOVES)
+    agent = package.NumpyToTorch(world, device.name)
+    action = agent.sample_action()
+    assert {str(array.device) for array in leaves(action)} == {device.name}
+    agent.step(action)
+    assert world.action_space.contains(world.received)
+    same(actual(world.received), actual(action))
+
+
+@pytest.mark.parametrize("form", WORLDS)
+@on("cpp")
+def test_actions_go_to_a_device(device: Device, form: str) -> None:
+    package, make = WORLDS[form]
+    world = make(ARRAY, action_space=MOVES, device=device.name)
+    agent = package.TorchToNumpy(world, env_device=device.name)
+    action = world.action_space.sample()
+    agent.step(action)
+    assert {str(array.device) for array in leaves(world.received)} == {device.name}
+    same(actual(world.received), actual(action))

@@ -1,0 +1,178 @@
+"""Environments that keep the arrays they return, and overwrite them: of NumPy, or on a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
+from typing_extensions import override
+
+from tests.libraries.torch import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["ARRAY", "DICT", "INFO", "MOVE", "MOVES", "World", "WorldVector", "actual", "leaves"]
+
+Value: TypeAlias = Any
+"""A tree of arrays of NumPy or PyTorch."""
+Step: TypeAlias = tuple[Value, Value, Value, Value, dict[str, Any]]
+
+_DTYPES = ("float32", "float64", "int64", "uint8", "bool", "float32", "int32", "int16")
+ARRAY = np.arange(4, dtype=np.float32)
+DICT = {
+    f"leaf {number}": np.arange(number, number + 3).astype(dtype)
+    for number, dtype in enumerate(_DTYPES)
+}
+INFO = {"one": np.ones(2, np.float32), "other": np.arange(3), "text": "kept"}
+
+MOVE = spaces.Box(-1, 1, (2,))
+MOVES = spaces.Dict(a=spaces.Discrete(3), b=spaces.Box(-1, 1, (2,)), c=spaces.MultiBinary(4))
+
+
+def leaves(tree: Value) -> Iterator[Value]:
+    """Return the arrays of numbers in a tree of dictionaries and tuples."""
+    if isinstance(tree, (dict, tuple)):
+        for child in tree.values() if isinstance(tree, dict) else tree:
+            yield from leaves(child)
+    elif isinstance(tree, torch.Tensor) or getattr(tree, "dtype", np.dtype("O")).kind in "biufc":
+        yield tree
+
+
+def mapped(convert: Callable[[Value], Value], tree: Value) -> Value:
+    """Return a tree with what ``convert`` makes of its arrays and NumPy scalars."""
+    if isinstance(tree, dict):
+        return {key: mapped(convert, child) for key, child in tree.items()}
+    if isinstance(tree, tuple):
+        return tuple(mapped(convert, child) for child in tree)
+    is_array = isinstance(tree, (np.ndarray, np.generic, torch.Tensor))
+    return convert(tree) if is_array else tree
+
+
+def actual(tree: Value) -> Value:
+    """Return a tree with copies of its arrays, of NumPy."""
+
+    def copied(array: Value) -> Value:
+        return np.array(array.cpu().numpy() if isinstance(array, torch.Tensor) else array)
+
+    return mapped(copied, tree)
+
+
+class _Kept:
+    """What a world returns: always the same arrays."""
+
+    def __init__(self, tree: Value, device: str | None, num_envs: int | None = None) -> None:
+        def make(array: Value) -> Value:
+            own = np.array(array) if num_envs is None else np.stack([array] * num_envs)
+            return own if device is None else torch.from_numpy(own).to(device)
+
+        self._tree: Value = mapped(make, tree)
+
+    def next(self) -> Value:
+        """Return the arrays with the values of the next step in them."""
+        for array in leaves(self._tree):
+            if str(array.dtype).endswith("bool"):
+                array[...] ^= True
+            else:
+                array[...] += 1
+        return self._tree
+
+    def overwrite(self) -> Value:
+        """Leave nothing of the values that were returned last; return copies of them."""
+        before = actual(self._tree)
+        for array in leaves(self._tree):
+            array[...] *= False
+        return before
+
+
+class World(gym.Env[Value, Value]):
+    """A single environment.
+
+    Args:
+        obs: What to observe, in arrays of NumPy.
+        info: What infos hold.
+        action_space: What it takes; `received` is what it got.
+        device: Where its arrays are, as tensors; by default it has arrays of NumPy.
+    """
+
+    def __init__(
+        self,
+        obs: Value,
+        info: dict[str, Any] | None = None,
+        action_space: spaces.Space[Any] = MOVE,
+        device: str | None = None,
+    ) -> None:
+        self.observation_space = _space(obs)
+        self.action_space = action_space
+        self._kept = _Kept((obs, info or {}), device)
+        self.received: Value = None
+
+    @override
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Value, dict[str, Any]]:
+        super().reset(seed=seed)
+        obs, info = self._kept.next()
+        return obs, info
+
+    @override
+    def step(self, action: Value) -> Step:
+        self.received = action
+        obs, info = self._kept.next()
+        return obs, 1.0, False, False, info
+
+    def overwrite(self) -> Step:
+        """Overwrite what the last step returned; return it as it was, in arrays of NumPy."""
+        obs, info = self._kept.overwrite()
+        return obs, 1.0, False, False, info
+
+
+class WorldVector(gym.vector.VectorEnv[Value, Value, Value]):
+    """The same for vectors, whose rewards and flags are arrays."""
+
+    def __init__(
+        self,
+        obs: Value,
+        info: dict[str, Any] | None = None,
+        action_space: spaces.Space[Any] = MOVE,
+        device: str | None = None,
+    ) -> None:
+        self.num_envs = 3
+        self.single_observation_space = _space(obs)
+        self.single_action_space = action_space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(action_space, self.num_envs)
+        flag = np.zeros((), np.bool_)
+        rest = (np.zeros(()), flag, flag, info or {})
+        self._kept = _Kept((obs, *rest), device, self.num_envs)
+        self.received: Value = None
+
+    @override
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Value, dict[str, Any]]:
+        obs, *_, info = self._kept.next()
+        return obs, info
+
+    @override
+    def step(self, actions: Value) -> Step:
+        self.received = actions
+        step: Step = self._kept.next()
+        return step
+
+    def overwrite(self) -> Step:
+        """Overwrite what the last step returned; return it as it was, in arrays of NumPy."""
+        step: Step = self._kept.overwrite()
+        return step
+
+
+def _space(obs: Value) -> spaces.Space[Any]:
+    if isinstance(obs, dict):
+        return spaces.Dict({key: _space(child) for key, child in obs.items()})
+    return spaces.Box(0, 1 if obs.dtype == bool else 100, obs.shape, obs.dtype.type)
