@@ -79,11 +79,11 @@ def no_options_for_the_tests_that_tests_run() -> Iterator[None]:
 def nothing_compiled() -> None:
     """Let JAX forget the shapes and settings of other tests: only so many are ever compiled."""
     require("jax")
-    from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+    from gymbridge_runtime.backends.jax.imports import IMPORTS
 
-    SMALL_ARRAYS._one.clear()
-    SMALL_ARRAYS._many.clear()
-    SMALL_ARRAYS._seen.clear()
+    IMPORTS._one.clear()
+    IMPORTS._many.clear()
+    IMPORTS._seen.clear()
 
 
 @pytest.fixture(params=LIBRARIES)

@@ -1,4 +1,4 @@
-"""What became of a package that was generated again, as whoever upgrades wants to read it."""
+"""Describes how a package changed when it was generated again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXPORT = re.compile(r'^    "(\w+)",$', re.MULTILINE)
 
 
 def deed(difference: Difference, path: object) -> str:
-    """Say what was done to the file at ``path``."""
+    """Return a line that says what was done to the file at ``path``."""
     if difference.state == "missing":
         return f"wrote {path}"
     if not difference.wanted:
@@ -29,7 +29,7 @@ def deed(difference: Difference, path: object) -> str:
 
 
 def consequences(done: Iterable[Difference]) -> Iterator[str]:
-    """Say what users of a package that was there already will notice."""
+    """Return what users of an existing package will notice."""
     for difference in done:
         if not (difference.path.endswith("__init__.py") and difference.found and difference.wanted):
             continue

@@ -1,4 +1,4 @@
-"""What each command does; importing this needs `gymbridge[generator]`."""
+"""The commands; importing this module needs `gymbridge[generator]`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["check", "generate", "list_wrappers", "write_schema"]
 
 @dataclass(frozen=True)
 class _Work:
-    """What a command is about."""
+    """The spec, the output folder and the options of a command."""
 
     spec: Path
     out: Path | None
@@ -36,7 +36,7 @@ class _Work:
     """The libraries to choose from, instead of those of the spec's matrix."""
     tests: Path | None
     options: str
-    """The options that a command to mend something needs as well."""
+    """The options that a suggested command needs as well."""
 
     @classmethod
     def of(
@@ -67,7 +67,7 @@ class _Work:
         found = load(_nearby(self.spec), self.backends)
         if not (self.backends and self.is_shipped()):
             return found
-        # a package of the user's: what gymbridge passes on besides its wrappers, it has already
+        # a package of the user's need not pass on what gymbridge itself exports
         spec = found.spec.model_copy(update={"package": Package()})
         return replace(found, spec=spec)
 
@@ -75,7 +75,7 @@ class _Work:
         return self.spec.resolve() == Path(str(shipped_spec())).resolve()
 
     def files(self, out: Path) -> dict[Path, dict[str, str]]:
-        """Return the folders that are written, and what they hold."""
+        """Return the folders that are written, each with its files."""
         name = SHIPPED_SPEC if self.is_shipped() else _label(self.spec)
         selection, sources = self.selection(), templates()
         place = place_of(out)
@@ -174,7 +174,7 @@ def _advice(differences: list[Difference], options: str) -> str:
 
 
 def _installed() -> Path | None:
-    """Return where the wrappers are that gymbridge comes with."""
+    """Return the folder of the wrappers that gymbridge ships."""
     found = find_spec(SHIPPED)
     return Path(found.origin).parent if found and found.origin else None
 
@@ -191,6 +191,6 @@ def _nearby(path: Path) -> Path:
 
 
 def _label(spec: Path) -> str:
-    """Return how headers name ``spec``: alike on every machine."""
+    """Return how headers name ``spec``: the same on every machine."""
     root = root_of(spec.absolute().parent)
     return spec.resolve().relative_to(root).as_posix() if root else spec.name

@@ -1,4 +1,4 @@
-"""What a spec says twice, or of something that is not there, though each entry is well-formed."""
+"""Finds entries of a spec that are well-formed, and contradict each other or lead nowhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Findings: TypeAlias = Iterator[tuple[KeyPath, str]]
 
 
 def check_backends(own: Mapping[int, Backend], inherited: Mapping[str, Backend]) -> Findings:
-    """Find what is wrong with libraries, alone and side by side; ``own`` has their places."""
+    """Find errors in libraries, alone and together; ``own`` has their places in the file."""
     before = list(inherited.values())
     for place, backend in own.items():
         path = ("backend", place)
@@ -115,7 +115,7 @@ def bound_name(statement: str) -> str:
 
 
 def check_matrix(matrix: Matrix, known: Iterable[str]) -> Findings:
-    """Find names that the matrix should not have."""
+    """Find names and pairs in the matrix that are unknown, repeated or impossible."""
     allowed = sorted(known)
     chosen = matrix.backends
     for place, name in enumerate(chosen or ()):
@@ -142,12 +142,12 @@ def check_matrix(matrix: Matrix, known: Iterable[str]) -> Findings:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    # a name that is known may be wrong itself, and hold anything
+    # the entry of a known name may be wrong itself, and hold anything
     return f"no backend {name!r} (known: {', '.join(spell([name]) for name in known)})"
 
 
 def check_output(pairs: Sequence[tuple[Backend, Backend]]) -> Findings:
-    """Find wrappers that would be in the same file or have the same name as others."""
+    """Find wrappers that would share a file or a name with others."""
     if not pairs:
         yield (
             ("matrix",),
@@ -164,7 +164,7 @@ def check_output(pairs: Sequence[tuple[Backend, Backend]]) -> Findings:
                 + "class_name",
             )
         for name in (naming.forward(source, target), naming.wrapper(source, target)):
-            # a file system may take names for the same that differ by case
+            # some file systems ignore case
             first = seen.setdefault(name.lower(), (source, target))
             if first != (source, target):
                 yield (

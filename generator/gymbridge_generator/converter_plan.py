@@ -1,4 +1,4 @@
-"""What the module of one converter says."""
+"""Plans the module of a converter."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
+from gymbridge_generator.fast_path import FastPath, FastPaths, is_numpy
 from gymbridge_generator.layout import argument, fold, imports_from, paragraph
-from gymbridge_generator.ordinary import at_once, is_host
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ __all__ = ["ConverterPlan", "Overload"]
 
 @dataclass(frozen=True)
 class Overload:
-    """One shape of trees that a converter knows."""
+    """The overload for one structure of trees."""
 
     value: str
     returns: str
-    """From the bracket after the parameters to the end of the line."""
+    """The rest of the line, from the bracket after the parameters."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,17 @@ class ConverterPlan:
     overloads: tuple[Overload, ...]
     memory: str
     device: str
-    """What the docstring says of that argument."""
-    only_here: str
-    """The condition that no device is named, after others."""
-    shares_at_once: bool
-    """Whether it shares ordinary arrays by one call."""
-    takes_host_arrays: bool
-    """Whether they are NumPy's, which say whether others may write into them."""
+    """What the docstring says about the argument."""
+    path: FastPath | None
+    """How the usual array is converted."""
+    shares: bool
+    """Whether the result shares memory with the usual array."""
+    is_view: bool
+    """Whether the result is a view that nobody writes into."""
+    copies: bool
+    """Whether a host view is copied before an array is made of it."""
+    helpers: str
+    """The functions of the runtime that the fast path needs."""
 
     @classmethod
     def of(cls, source: Backend, target: Backend) -> ConverterPlan:
@@ -55,6 +59,18 @@ class ConverterPlan:
             f"..backends.{source.name}": {ours.constant, ours.leaf, ours.tree},
             f"..backends.{target.name}": needed,
         }
+        paths = FastPaths.of(source, target)
+        if paths.obs:
+            for library, names in paths.imports(paths.obs.used(one=True, many=True)).items():
+                blocks[f"..backends.{library}"] |= names
+        else:
+            blocks[f"..backends.{source.name}"].remove(ours.constant)
+        copies = not (target.copies_in and _is_writable(source))
+        helpers = {"usual_items"}
+        if copies:
+            helpers.add("copied")
+        if sharing.sharing(source, target) == "shared" and is_numpy(source):
+            helpers = {"behaved_items", "copied", "is_behaved"}
         return cls(
             function=naming.forward(source, target),
             source=source.title,
@@ -67,19 +83,25 @@ class ConverterPlan:
             device=argument(
                 "device", f"Where the result goes; {sharing.place(source, target)}.", indent=8
             ),
-            only_here=" and device is None" if theirs.device else "",
-            shares_at_once=at_once(source, target),
-            takes_host_arrays=is_host(source),
+            path=paths.obs,
+            shares=sharing.sharing(source, target) == "shared",
+            copies=copies,
+            helpers=", ".join(sorted(helpers)),
+            is_view=sharing.sharing(source, target) == "read-only view" and is_numpy(target),
         )
 
 
+def _is_writable(source: Backend) -> bool:
+    return source.mutable and source.views == "writable"
+
+
 def _overloads(ours: naming.Names, theirs: naming.Names) -> list[Overload]:
-    """Return one overload a shape, no two of which accept the same argument."""
+    """Return one overload for each structure; no two accept the same argument."""
     array = theirs.array
     known = structures(array, "_KeyT", "_Key2T")
     shapes = [Structure(ours.leaf, array), Structure("_PassT", "_PassT"), *known]
     shapes.insert(-len(LEAVES), Structure("list[_LeafT]", f"list[{array}]"))
-    # what came of a dict of anything is no dict of objects, and goes the way back
+    # a converted dict of anything is not a dict of objects; it has to be accepted on the way back
     shapes += [
         Structure(f"dict[str, {anything}]", f"dict[str, {theirs.tree}]")
         for anything in (ours.tree, "object")

@@ -1,4 +1,4 @@
-"""What the command `gymbridge` reports instead of a traceback."""
+"""Errors that the command `gymbridge` reports without a traceback."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["GeneratorError", "OutputError", "Problem", "SettingsError", "SpecErr
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong in one file."""
+    """One error in one file."""
 
     file: str
     line: int
     where: str
-    """The path of the key, ``backend[0].name``, or nothing."""
+    """The path of the key, such as ``backend[0].name``; may be empty."""
     what: str
     """What is wrong, and what is allowed."""
 
@@ -34,11 +34,11 @@ class Problem:
 
 
 class GeneratorError(Exception):
-    """Something that the user of the command can mend; its text says how."""
+    """An error that the user can correct; its text says how."""
 
 
 class SpecError(GeneratorError):
-    """A spec with everything that is wrong in it."""
+    """All errors in a spec."""
 
     def __init__(self, problems: Iterable[Problem], *, more: int = 0) -> None:
         self.problems: list[Problem] = sorted(problems, key=lambda p: (p.file, p.line))
@@ -49,8 +49,8 @@ class SpecError(GeneratorError):
 
 
 class SettingsError(GeneratorError):
-    """The table ``[tool.gymbridge]`` is wrong, or something that it would say is missing."""
+    """The table ``[tool.gymbridge]`` is wrong, or lacks a setting that is needed."""
 
 
 class OutputError(GeneratorError):
-    """The output folder holds something that the generator must not replace."""
+    """The output folder holds a file that the generator must not replace."""

@@ -45,7 +45,7 @@ def type_expression(text: str) -> str:
 
 
 def _parsed(text: str, mode: Literal["eval", "exec"]) -> ast.AST | None:
-    # Python takes look-alikes of other alphabets for letters of its own
+    # Python reads letters of other alphabets that look alike as its own
     if len(text) > _LONGEST or not text.isascii():
         return None
     try:
@@ -62,7 +62,7 @@ def _allowed(node: ast.AST) -> bool:
 
 
 def free_names(expression: str) -> set[str]:
-    """Return the names that a type expression uses and that something has to bind."""
+    """Return the names in a type expression that need an import."""
     tree = ast.parse(expression, mode="eval")
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return {name for name in names if not isinstance(getattr(builtins, name, None), type)}

@@ -1,4 +1,4 @@
-"""The forms of environments: what each kind of wrapper is called, typed and said to do.
+"""The forms of environments: the names, types and descriptions of each kind of wrapper.
 
 A form is an entry here, a template, and a base class in the runtime. Texts in braces are filled in
 for a pair: `theirs` are the names of the agent's library, and `title` is how people spell it.
@@ -20,7 +20,7 @@ __all__ = ["FORMS", "Example", "FormFacts", "PassedOn", "filled"]
 
 @dataclass(frozen=True)
 class PassedOn:
-    """A module of the runtime that a package passes on as it is."""
+    """A module of the runtime that a package re-exports."""
 
     module: str
     names: tuple[str, ...]
@@ -29,15 +29,15 @@ class PassedOn:
 
 @dataclass(frozen=True)
 class Example:
-    """How a wrapper is tried in its docstring, with an environment that comes without downloads."""
+    """The example in a wrapper's docstring; its environment needs no download."""
 
     imports: tuple[str, ...]
     made: tuple[str, str]
-    """The name of the environment made, with the line that makes it, or the expression alone."""
+    """A variable, which may be empty, and the expression that makes the environment."""
     variable: str
     infos: str
     reset: tuple[str, ...]
-    """What is looked at after a reset, and what that shows."""
+    """An expression after a reset, and its result."""
     step: tuple[str, ...]
 
 
@@ -45,27 +45,26 @@ class Example:
 class FormFacts:
     """One kind of environment."""
 
+    name: Form
     folder: str
-    """The package of its wrappers below the package; empty: that is where they are."""
+    """The subpackage of its wrappers; empty: they are in the package itself."""
     template: str
     summary: str
-    """What the package of its wrappers says."""
+    """The docstring of that package."""
     bridge: str
     """The base class of its wrappers."""
     env: str
-    """The type of what is wrapped, without its parameters."""
+    """The type of the environment, without its parameters."""
     agent: tuple[str, ...]
-    """The parameters before all others, of environments and of wrappers: who acts."""
+    """The first type parameters of environments and wrappers: the agent's name."""
     last: tuple[str, ...]
-    """The parameters of a wrapper's base class after those of the environment."""
+    """The last type parameters of the wrapper's base class."""
     results: tuple[str, ...]
     """What a step returns."""
     values: str
-    """What goes in and comes out, in words."""
-    reuses_buffers: bool
-    """Whether its environments can be told to return the same arrays again and again."""
+    """The first paragraph of the docstring: what goes in and comes out."""
     subscript: str
-    """An example of a wrapper's parameters."""
+    """An example of type parameters."""
     example: Example
     array_conversion: PassedOn | None = None
     """The wrapper between any two libraries, where there is one of this form."""
@@ -75,6 +74,7 @@ _ANY = "ArrayConversion"
 
 FORMS: Mapping[Form, FormFacts] = {
     "single": FormFacts(
+        name="single",
         folder="",
         template="single.py.jinja",
         summary="Typed Gymnasium wrappers between array libraries: a class for every ordered pair.",
@@ -84,10 +84,9 @@ FORMS: Mapping[Form, FormFacts] = {
         last=(),
         results=("{theirs.obs}", "float", "bool", "bool", "Info"),
         values=(
-            "Actions go in as arrays of {title}, observations and infos come back as such. "
+            "Actions go in as arrays of {title}; observations and infos come back as such. "
             "Reward, terminated and truncated are a float and two bools."
         ),
-        reuses_buffers=False,
         subscript="dict[str, {theirs.array}]",
         example=Example(
             imports=("import gymnasium as gym",),
@@ -102,12 +101,13 @@ FORMS: Mapping[Form, FormFacts] = {
             ),
         ),
         array_conversion=PassedOn(
-            "array_conversion",
+            "wrappers.array_conversion",
             (_ANY, "array_conversion", "module_name_to_namespace", "module_namespace"),
             "`ArrayConversion`: environments of any array API library used from any other.",
         ),
     ),
     "vector": FormFacts(
+        name="vector",
         folder="vector",
         template="vector.py.jinja",
         summary="The same wrappers for vector environments, under the same names.",
@@ -120,7 +120,6 @@ FORMS: Mapping[Form, FormFacts] = {
             "Actions go in as arrays of {title}; observations, rewards, terminations, "
             "truncations and infos come back as such."
         ),
-        reuses_buffers=True,
         subscript="dict[str, {theirs.array}]",
         example=Example(
             imports=("import gymnasium as gym",),
@@ -139,12 +138,13 @@ FORMS: Mapping[Form, FormFacts] = {
             ),
         ),
         array_conversion=PassedOn(
-            "array_conversion_vector",
+            "wrappers.vector_array_conversion",
             (_ANY,),
             "`ArrayConversion` for vectors: any array API library used from any other.",
         ),
     ),
     "parallel": FormFacts(
+        name="parallel",
         folder="parallel",
         template="parallel.py.jinja",
         summary="The same wrappers for PettingZoo's parallel environments, under the same names.",
@@ -160,11 +160,10 @@ FORMS: Mapping[Form, FormFacts] = {
             "dict[AgentT, Info]",
         ),
         values=(
-            "Actions go in as arrays of {title}, observations and infos come back as such, in a "
+            "Actions go in as arrays of {title}; observations and infos come back as such, in a "
             "dictionary with an entry for each agent. Rewards are floats; terminations and "
             "truncations are bools."
         ),
-        reuses_buffers=False,
         subscript="str, dict[str, {theirs.array}]",
         example=Example(
             imports=("import pettingzoo",),
@@ -184,5 +183,5 @@ FORMS: Mapping[Form, FormFacts] = {
 
 
 def filled(text: str, theirs: Names) -> str:
-    """Return a type of a form for agents of one library."""
+    """Return a type of a form with the names of the agent's library."""
     return text.format(theirs=theirs)

@@ -1,4 +1,4 @@
-"""The libraries that a spec has from the specs it extends."""
+"""The libraries that a spec inherits from the specs that it extends."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["Inherited", "inherited"]
 
 @dataclass(frozen=True)
 class Inherited:
-    """What a spec has from others."""
+    """What a spec inherits."""
 
     backends: dict[str, Backend]
-    """Their libraries, by name."""
+    """The inherited libraries, by name."""
     chosen: frozenset[str]
-    """The names of those between which they ask for wrappers themselves."""
+    """The names of the libraries that extended specs choose themselves."""
 
 
 def inherited(names: Iterable[str]) -> Inherited:

@@ -1,6 +1,6 @@
-"""Lines as the formatter and the linter of this project would leave them.
+"""Lines that the formatter and the linter of this project leave alone.
 
-Output is not run through a formatter: what has a length that depends on the spec is laid out here.
+No formatter runs over the output, so lines whose length depends on the spec are laid out here.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ WIDTH = 100
 
 
 def assignment(head: str, value: str) -> str:
-    """Return an assignment, with its value in parentheses where the line would be too long."""
+    """Return an assignment; if the line is too long, its value is in parentheses."""
     line = f"{head} = {value}"
-    # the formatter leaves a line too long that parentheses would not make short enough
+    # the formatter keeps a long line if parentheses do not make it short enough
     short = len(line) <= WIDTH or len(value) + 4 > WIDTH
     return line if short else f"{head} = (\n    {value}\n)"
 
@@ -90,8 +90,17 @@ def import_from(module: str, names: Iterable[str], *, indent: int = 0) -> str:
 def imports_from(members: Mapping[str, Iterable[str]]) -> str:
     """Return the imports of names from modules, sorted by the modules."""
     return "\n".join(
-        import_from(module, members[module]) for module in sorted(members, key=natural)
+        line for module in sorted(members, key=natural) for line in _lines(module, members[module])
     )
+
+
+def _lines(module: str, names: Iterable[str]) -> list[str]:
+    """Return the imports of ``names``; a renamed one has its own line."""
+    found = [*names]
+    groups = [{name} for name in found if " as " in name]
+    groups.append({name for name in found if " as " not in name})
+    in_order = sorted(filter(None, groups), key=lambda group: min(map(_member, group)))
+    return [import_from(module, group) for group in in_order]
 
 
 def import_block(statements: Iterable[str]) -> str:
@@ -111,13 +120,7 @@ def import_block(statements: Iterable[str]) -> str:
     for module, statement in sorted(plain, key=lambda item: natural(item[0])):
         sections[_third_party(module)].append(statement)
     for module in sorted(members, key=natural):
-        # what is renamed stands on a line of its own
-        groups = [{name} for name in members[module] if " as " in name]
-        groups.append({name for name in members[module] if " as " not in name})
-        sections[_third_party(module)].extend(
-            import_from(module, group)
-            for group in sorted(filter(None, groups), key=lambda group: min(map(_member, group)))
-        )
+        sections[_third_party(module)].extend(_lines(module, members[module]))
     return "\n\n".join("\n".join(section) for section in sections if section)
 
 
@@ -141,7 +144,7 @@ def _kind(name: str) -> int:
 
 
 def natural(name: str) -> tuple[object, object]:
-    """Return what sorts names as people do: 2 before 10, and capitals among the others."""
+    """Return a sort key for names: 2 comes before 10, and case does not matter."""
     return _numbers(name.lower()), _numbers(name)
 
 

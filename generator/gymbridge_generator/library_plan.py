@@ -1,4 +1,4 @@
-"""What the module of one array library says."""
+"""Plans the module of an array library."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gymbridge_generator.consistency import imports_of
+from gymbridge_generator.fast_path import calls_of
 from gymbridge_generator.layout import assignment, exported, fold, import_block
 from gymbridge_generator.naming import Names
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["LibraryPlan"]
 
 _Fact: TypeAlias = "bool | int | str | tuple[str, ...] | dict[str, str]"
-"""What the generic backend can be told in one argument."""
+"""The types of the generic backend's arguments."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,15 @@ class LibraryPlan:
     names: Names
     exports: tuple[str, ...]
     install: str
-    """The command that installs it, or nothing where it is always there."""
+    """The command that installs it; empty if it is always there."""
     imports: str
-    """What is imported before the library."""
+    """The imports before the library."""
     library_imports: str
-    """What fails where the library is missing."""
+    """The imports that fail if the library is missing."""
     missing: str
-    """The statement that says so."""
+    """The statement that raises the error for it."""
     checked_imports: str
-    """What type checkers see imported in place of a library without types."""
+    """The imports that only type checkers see, for a library without types."""
     module: str
     array: str
     annotation: str
@@ -48,9 +49,9 @@ class LibraryPlan:
     device: str
     dtype: str
     acts: str
-    """What an action is that is one array."""
+    """The type of an action that is one array."""
     facts: tuple[str, ...]
-    """The arguments of a generic backend; none where it has one of its own."""
+    """The arguments of a generic backend; none for a library with its own backend."""
 
     @classmethod
     def of(cls, backend: Backend) -> LibraryPlan:
@@ -58,12 +59,12 @@ class LibraryPlan:
         names = Names.of(backend)
         install = _install(backend)
         first, library = _imports(backend, names)
-        deep = 4 if backend.typed else 8  # within one block, or two
+        deep = 4 if backend.typed else 8  # indented by one block or two
         numbers, tree = "int | float | complex", names.tree
         return cls(
             title=backend.title,
             names=names,
-            exports=tuple(exported(names.public())),
+            exports=tuple(exported([*names.public(), *calls_of(backend)])),
             install=install,
             imports=import_block(first),
             library_imports=_indented(import_block(library), deep),
@@ -94,7 +95,7 @@ class LibraryPlan:
 
 
 def _indented(block: str, deep: int) -> str:
-    """Return ``block`` for a place that indents its first line."""
+    """Return ``block`` for a place in a template that indents its first line."""
     return textwrap.indent(block, " " * deep).lstrip()
 
 
@@ -115,6 +116,7 @@ def _imports(backend: Backend, names: Names) -> tuple[list[str], list[str]]:
     for statement in imports_of(backend):
         module = statement.split()[1]
         (library if optional and module.partition(".")[0] == root else own).add(statement)
+    (library if optional else own).update(_call_imports(backend))
     if backend.runtime:
         statement = _runtime_import(backend.runtime, names)
         (library if optional else own).add(statement)
@@ -134,13 +136,23 @@ def _runtime_import(reference: str, names: Names) -> str:
     return statement if name == names.constant else f"{statement} as {names.constant}"
 
 
+def _call_imports(backend: Backend) -> list[str]:
+    """Return the imports of the calls, under the names that the spec gives them."""
+    statements: list[str] = []
+    for call, reference in calls_of(backend).items():
+        module, _, name = reference.partition(":")
+        renamed = "" if name == call else f" as {call}"
+        statements.append(f"from {module} import {name}{renamed}")
+    return statements
+
+
 def _checked_imports(backend: Backend, names: Names) -> list[str]:
     own = [_runtime_import(backend.runtime, names)] if backend.runtime else []
     return ["from types import EllipsisType", *own]
 
 
 def _facts(backend: Backend, names: Names) -> list[str]:
-    """Return what the generic backend is told: whatever the spec says."""
+    """Return the arguments of the generic backend: every fact in the spec."""
     facts: dict[str, _Fact] = {
         "name": backend.name,
         "title": backend.title,

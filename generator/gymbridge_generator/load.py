@@ -1,4 +1,4 @@
-"""From a spec file to the libraries and pairs it asks for, or to everything wrong with it."""
+"""Reads a spec file: returns its libraries and pairs, or raises all its errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ModelT = TypeVar("_ModelT", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Selection:
-    """What a spec comes down to."""
+    """The libraries of a spec, and the pairs that it asks for."""
 
     spec: Spec
     pairs: tuple[tuple[Backend, Backend], ...]
@@ -67,7 +67,7 @@ def parse(text: str, file: str, backends: Sequence[str] = ()) -> Selection:
     """
     data = parse_toml(text, file)
     spec, findings = _validated(data)
-    # what is well-formed is held against the rest, even if something else is not
+    # well-formed entries are compared even if others are not well-formed
     own = dict(_well_formed(Backend, _items(data.get("backend"))[:MOST_BACKENDS]))
     matrix = dict(_well_formed(Matrix, [data.get("matrix", {})])).get(0)
     extended = [name for name in _items(data.get("extends")) if isinstance(name, str)]
@@ -120,7 +120,7 @@ def _pairs(
 def _chosen_pairs(
     matrix: Matrix, every: Mapping[str, Backend], backends: Sequence[str]
 ) -> Iterator[tuple[Backend, Backend]]:
-    """Return the pairs of ``backends`` that a matrix does not leave out."""
+    """Return the pairs of ``backends`` that a matrix includes."""
     for name in backends:
         if name not in every:
             raise GeneratorError(f"no backend {name!r} (known: {', '.join(sorted(every))})")
@@ -142,7 +142,7 @@ def _items(array: object) -> list[object]:
 
 
 def _well_formed(model: type[_ModelT], tables: object) -> Iterator[tuple[int, _ModelT]]:
-    """Return the tables that fit ``model``, with their places."""
+    """Return the valid tables of ``model``, with their places."""
     for place, table in enumerate(_items(tables)):
         try:
             yield place, model.model_validate(table)
@@ -151,7 +151,7 @@ def _well_formed(model: type[_ModelT], tables: object) -> Iterator[tuple[int, _M
 
 
 def _named(backends: object) -> Iterator[str]:
-    """Return the names of libraries, of those that are wrong elsewhere too."""
+    """Return the names of all libraries, those with errors included."""
     for backend in _items(backends)[:MOST_BACKENDS]:
         name = backend.get("name") if is_table(backend) else None
         if isinstance(name, str):

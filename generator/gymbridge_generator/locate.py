@@ -1,4 +1,4 @@
-"""On which line of a TOML file a key is.
+"""Finds the line of a key in a TOML file.
 
 `tomllib` keeps no positions, so beginnings of the file are parsed: the line is the last one of the
 shortest beginning that has the key. It is exact unless brackets are nested deeper than specs have
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 __all__ = ["Lines", "line_of"]
 
 _CLOSERS = ("", "]", "]]", '"""', "'''", "]}", "]}}")
-"""What makes a beginning whole that stops inside an array or a long text; inline tables have lines
-in their arrays only."""
+"""Endings that complete a beginning which stops inside an array or a long text. Inline tables have
+line ends only in their arrays."""
 _PATIENCE = 1 << 21
-"""How many characters are parsed for one file; a key not found by then is said to be at its end."""
+"""The most characters that are parsed for one file; a key not found by then is put at its end."""
 
 
 class Lines:
-    """The lines of one file; what was parsed to find one key helps to find the next."""
+    """The lines of one file. Text that was parsed for one key is not parsed again for the next."""
 
     def __init__(self, text: str) -> None:
-        self._lines: list[str] = text.split("\n")  # what else may end a line ends none of TOML's
+        self._lines: list[str] = text.split("\n")  # TOML has no other line ends
         self._parsed: dict[int, object] = {}
         self._patience: int = _PATIENCE
 
     def line_of(self, path: Sequence[str | int]) -> int:
-        """Return the line on which ``path`` begins, or the nearest of its parents that is there."""
+        """Return the line on which ``path`` begins, or the line of its nearest parent."""
         numbers = range(1, len(self._lines) + 1)
         depth = self._depth(numbers[-1], path)
-        # a key that is there stays there, and so do its parents
+        # more text never removes a key
         first = bisect_left(numbers, depth, key=lambda number: self._depth(number, path))
         return self._whole(numbers[first])[0] if depth else 1
 
@@ -46,7 +46,7 @@ class Lines:
         return _depth(self._whole(number)[1], path)
 
     def _whole(self, number: int) -> tuple[int, object]:
-        """Return the first line from ``number`` on up to which there is TOML, and what it says."""
+        """Return the first line from ``number`` on that ends valid TOML, and the tables so far."""
         while self._patience > 0 or number in self._parsed:
             if number not in self._parsed:
                 self._parsed[number] = self._parse(number)
@@ -58,7 +58,7 @@ class Lines:
         return len(self._lines), None
 
     def _parse(self, number: int) -> object:
-        """Return what the lines up to ``number`` say, or None where they are no TOML."""
+        """Return the tables in the lines up to ``number``; None if they are not valid TOML."""
         text = "\n".join([*self._lines[:number], ""])  # a closer must not end up in a comment
         for closer in _CLOSERS:
             self._patience -= len(text)
@@ -68,12 +68,12 @@ class Lines:
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:
-    """Return the line on which ``path`` begins, or the nearest of its parents that is there."""
+    """Return the line on which ``path`` begins, or the line of its nearest parent."""
     return Lines(text).line_of(path)
 
 
 def _depth(node: object, path: Sequence[str | int]) -> int:
-    """Return how much of ``path`` there is in ``node``."""
+    """Return how many keys of ``path`` exist in ``node``."""
     for depth, key in enumerate(path):
         if is_table(node) and isinstance(key, str) and key in node:
             node = node[key]

@@ -14,6 +14,7 @@ from gymbridge_generator import expressions, words
 __all__ = [
     "MOST_BACKENDS",
     "Backend",
+    "Calls",
     "Dlpack",
     "Export",
     "Form",
@@ -26,15 +27,20 @@ __all__ = [
 
 Form: TypeAlias = Literal["single", "vector", "parallel"]
 ReadOnly: TypeAlias = Literal["ignored", "kept", "refused"]
-Views: TypeAlias = Literal["writable", "read-only"]
+Views: TypeAlias = Literal["writable", "read-only", "constant"]
 DlpackVersion: TypeAlias = Literal["legacy", "1.0", "1.1", "1.2", "1.3"]
 ExportKeyword: TypeAlias = Literal["stream", "max_version", "dl_device", "copy"]
 Export: TypeAlias = Literal[
-    "BackendNotInstalledError", "ConversionError", "CopyRequiredError", "__version__"
+    "BackendNotInstalledError",
+    "ConversionError",
+    "CopyRequiredError",
+    "UnconvertedContainerWarning",
+    "__version__",
+    "register_container",
 ]
 
 MOST_BACKENDS = 64
-"""How many libraries a spec may have: files grow with the square, and a few lines ask for many."""
+"""The most libraries in a spec: the number of files grows with its square."""
 
 BackendName: TypeAlias = Annotated[str, AfterValidator(words.backend_name)]
 Dotted: TypeAlias = Annotated[str, AfterValidator(words.dotted_name)]
@@ -46,7 +52,7 @@ def _kind_of_pairs(value: object) -> str:
     return "(text)" if isinstance(value, str) else "(array)"
 
 
-# TOML has arrays and no tuples: they are taken here, though the model is strict
+# TOML has arrays and no tuples, so arrays are accepted here although the model is strict
 Names: TypeAlias = Annotated[tuple[BackendName, ...], Field(strict=False, max_length=128)]
 PairNames: TypeAlias = Annotated[tuple[BackendName, BackendName], Field(strict=False)]
 Pairs: TypeAlias = Annotated[
@@ -63,7 +69,7 @@ class _Table(BaseModel):
 
 
 class Dlpack(_Table):
-    """What the generic backend has to know about a library, where it is not as usual."""
+    """What the generic backend has to know about a library that differs from the defaults."""
 
     start: Dotted | None = None
     """The function to call once before arrays are made."""
@@ -74,11 +80,9 @@ class Dlpack(_Table):
     import_version: DlpackVersion | None = None
     """The newest DLPack that the importer understands."""
     asynchronous: bool | None = None
-    """Whether the importer returns before it has read the memory; it is given copies of its own
-    then."""
+    """Whether the importer returns before it has read the memory; it then gets private copies."""
     prepare: Annotated[tuple[Name, ...], Field(strict=False)] | None = None
-    """Methods of an array that are called, one on what the other returned, before it is exported:
-    ["detach"]."""
+    """Methods that are called in turn before an array is exported: ["detach"]."""
     export_version: DlpackVersion | None = None
     """The newest DLPack to ask its arrays for."""
     export_keywords: Annotated[tuple[ExportKeyword, ...], Field(strict=False)] | None = None
@@ -91,7 +95,7 @@ class Dlpack(_Table):
     negative_strides: bool | None = None
     """Whether the importer takes negative strides."""
     alignment: Annotated[int, Field(ge=1, le=4096)] | None = None
-    """To how many bytes memory has to be aligned."""
+    """The alignment of memory, in bytes."""
     zero_d: bool | None = None
     """Whether there are arrays without dimensions; if not, they get one of length 1."""
     max_ndim: Annotated[int, Field(ge=1, le=64)] | None = None
@@ -99,13 +103,13 @@ class Dlpack(_Table):
     dtypes: Annotated[tuple[Name, ...], Field(strict=False)] | None = None
     """The dtypes it has, by the names of NumPy and ml_dtypes."""
     narrows: dict[Name, Name] | None = None
-    """What becomes of dtypes that it does not have, `{ bool = "uint8" }`; without an entry they are
-    refused. Integers are looked at before they are narrowed."""
+    """The dtypes that replace others, `{ bool = "uint8" }`; without an entry a dtype is refused.
+    Integers are narrowed only if every value fits."""
     reinterpret: Dotted | None = None
     """The function that gives memory another dtype of the same size, for the dtypes of ml_dtypes;
     by default arrays have a method `view`."""
     device_read: Name | None = None
-    """The attribute of an array that says where it is, `device` by default."""
+    """The attribute of an array that holds its device, `device` by default."""
     device_move: Name | None = None
     """The method of an array that returns it on another device, `to_device` by default."""
     device_parse: Dotted | None = None
@@ -114,6 +118,28 @@ class Dlpack(_Table):
     """The context manager that takes a device, where there is no method; with `device_copy`."""
     device_copy: Dotted | None = None
     """The function that copies an array to the device of `device_within`."""
+
+
+Reference: TypeAlias = Annotated[str, AfterValidator(words.reference)]
+
+
+class Calls(_Table):
+    """Functions for the usual array, `package.module:NAME`: generated code calls them directly.
+
+    All are optional. A function may raise any error: the general path then takes the value. Without
+    `to_numpy` and one of `from_numpy` and `from_numpy_to` only the general path is written.
+    """
+
+    to_numpy: Reference | None = None
+    """Views an array on the host, without a copy."""
+    from_numpy: Reference | None = None
+    """Makes an array over aligned NumPy memory that may be written into."""
+    from_numpy_to: Reference | None = None
+    """Makes an array of NumPy memory on a device, `(array, device)`; it may return None."""
+    from_numpy_many: Reference | None = None
+    """Makes copies of several arrays on a device, `(arrays, device)`; it may return None."""
+    item: Reference | None = None
+    """Returns the number of an array with one element."""
 
 
 class Backend(_Table):
@@ -150,16 +176,17 @@ class Backend(_Table):
     extra: Annotated[str, AfterValidator(words.extra_name)] | None = None
     """The extra of gymbridge that installs it."""
     distribution: Annotated[str, AfterValidator(words.requirement)] | None = None
-    """What pip installs where there is no extra; without both it is there whenever gymbridge is."""
+    """What pip installs if there is no extra; without both the library comes with gymbridge."""
     runtime: Annotated[str, AfterValidator(words.reference)] | None = None
-    """Where its hand-written backend is, "package.module:NAME"; without it facts make one."""
+    """Its hand-written backend, "package.module:NAME"; by default one is made from the facts."""
     mutable: bool = True
     """Whether its users can write into an array."""
     read_only: ReadOnly = "ignored"
     """What it does with read-only memory: write through it, keep it read-only or refuse it."""
     views: Views = "writable"
-    """How others see its memory: to be read only where several of its arrays may be over the same
-    memory, or where what it exports cannot say whether it may be written into."""
+    """How others see its memory: "read-only" where several of its arrays may be over the same
+    memory, or where its exports do not say whether they may be written into; "constant" where the
+    memory also never changes while somebody views it."""
     copies_in: bool = False
     """Whether importing always copies."""
     host: bool = True
@@ -167,8 +194,10 @@ class Backend(_Table):
     and shared is what is on the same device already."""
     typed: bool = True
     """Whether it has types; if not, its arrays are a class of their own to type checkers."""
+    calls: Calls | None = None
+    """Functions for the usual array, which generated code calls directly."""
     dlpack: Dlpack | None = None
-    """What the generic backend has to know besides."""
+    """More facts for the generic backend."""
 
 
 class Matrix(_Table):
@@ -185,14 +214,14 @@ class Matrix(_Table):
 
 
 class Package(_Table):
-    """The package the wrappers are in."""
+    """The generated package."""
 
     name: Dotted | None = None
-    """Where it is imported from, so that examples can say it: "mine.bridges"."""
+    """Its import name, which examples use: "mine.bridges"."""
     exports: Annotated[tuple[Export, ...], Field(strict=False)] = ()
-    """Names of gymbridge_runtime that it passes on."""
+    """The names of gymbridge_runtime that it re-exports."""
     array_conversion: bool = False
-    """Whether it passes on ArrayConversion too, the wrapper between any two libraries."""
+    """Whether it also re-exports ArrayConversion, the wrapper between any two libraries."""
 
 
 class Spec(_Table):
@@ -201,7 +230,7 @@ class Spec(_Table):
     spec_version: Literal[1]
     """the version of this format: 1."""
     extends: Annotated[tuple[str, ...], Field(strict=False, max_length=16)] = ()
-    """Published specs whose libraries this one can use: ["gymbridge"]."""
+    """Published specs whose libraries this spec can use: ["gymbridge"]."""
     package: Package = Package()
     backend: Annotated[tuple[Backend, ...], Field(strict=False, max_length=MOST_BACKENDS)] = ()
     """The array libraries."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gymbridge_generator.model import Calls
+
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
@@ -13,15 +15,13 @@ RESERVED = frozenset(
     {
         "AgentT",
         "BackendNotInstalledError",
-        "Conversions",
-        "Converter",
         "DlpackBackend",
         "EllipsisType",
         "Info",
         "Mapping",
         "ParallelBridge",
         "ParallelEnv",
-        "REFUSALS",
+        "REFUSED",
         "Self",
         "Sequence",
         "SingleBridge",
@@ -32,19 +32,26 @@ RESERVED = frozenset(
         "VectorEnv",
         "_error",
         "annotations",
+        "as_array",
+        "behaved_items",
         "cast",
+        "converter_to",
+        "copied",
         "gym",
-        "ndarray",
+        "is_behaved",
+        "number_of",
         "overload",
         "override",
         "types",
+        "usual_items",
+        *(f"{side}{call}" for call in Calls.model_fields for side in ("", "agent_", "env_")),
     }
 )
-"""What the templates themselves import or bind; a test holds it to them."""
+"""The names that templates themselves import or bind; a test compares them."""
 
 
 class Names(NamedTuple):
-    """What the module of one library defines; empty where the library has no such thing."""
+    """The names that the module of a library defines; empty if there is none."""
 
     constant: str
     array: str
@@ -81,7 +88,7 @@ class Names(NamedTuple):
         )
 
     def all(self) -> set[str]:
-        """Return every name there is."""
+        """Return all names."""
         return {*self} - {""}
 
     def public(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""Compares generated files with what is there, and writes them."""
+"""Compares generated files with a folder, and writes them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["FOLDERS", "Difference", "compare", "write"]
 State: TypeAlias = Literal["missing", "stale", "out of date", "edited by hand", "not generated"]
 
 FOLDERS = ("backends", "converters", *(form.folder for form in FORMS.values() if form.folder))
-"""Where generated files go beside the package itself; others below may be another spec's."""
+"""Subfolders with generated files; other subfolders may belong to another spec."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One file that is not as the spec has it."""
+    """One file that differs from the spec."""
 
     path: str
     state: State
@@ -35,7 +35,7 @@ class Difference:
     wanted: str
 
     def diff(self) -> str:
-        """Return the change that would mend it."""
+        """Return the change that would correct it."""
         lines = unified_diff(
             self.found.splitlines(keepends=True),
             self.wanted.splitlines(keepends=True),
@@ -48,8 +48,8 @@ class Difference:
 def compare(files: Mapping[str, str], out: Path) -> list[Difference]:
     """Return how ``out`` differs from ``files``, in the order of their paths.
 
-    A link is nobody's file but the user's, wherever it leads, and so is what a folder is to be and
-    is none: these are "not generated", and nothing below them is looked at.
+    A link, or a file in the place of a folder, is the user's: it is "not generated", and nothing
+    below it is looked at.
     """
     blocked = _blocked(files, out)
     below = {path for path in files if blocked.intersection(_folders(path))}
@@ -62,19 +62,19 @@ def compare(files: Mapping[str, str], out: Path) -> list[Difference]:
         if path not in below and (there.get(path) != wanted or path not in files)
     ]
     differences += [Difference(folder, "not generated", "", "") for folder in blocked]
-    # there is no room for a header in the marker, and whatever is in it says what it says
+    # the marker has no header, and its content does not matter
     return sorted(
         (d for d in differences if d.path != MARKER or d.state == "missing"), key=lambda d: d.path
     )
 
 
 def _folders(path: str) -> list[str]:
-    """Return the folders that ``path`` is in, the output folder itself excepted."""
+    """Return the folders above ``path``, up to the output folder, without it."""
     return [folder.as_posix() for folder in PurePosixPath(path).parents[:-1]]
 
 
 def _blocked(files: Iterable[str], out: Path) -> set[str]:
-    """Return the folders that something else than a folder is in the place of."""
+    """Return the folders in whose place is something else, such as a file."""
     folders = {folder for path in files for folder in _folders(path)}
     return {
         folder
@@ -84,7 +84,7 @@ def _blocked(files: Iterable[str], out: Path) -> set[str]:
 
 
 def _is_there(path: Path) -> bool:
-    return path.exists() or path.is_symlink()  # a link that leads nowhere is there, too
+    return path.exists() or path.is_symlink()  # a broken link exists, too
 
 
 def _state(path: str, found: str | None, files: Mapping[str, str]) -> State:
@@ -92,16 +92,15 @@ def _state(path: str, found: str | None, files: Mapping[str, str]) -> State:
         return "missing"
     if is_untouched(found):
         return "out of date" if path in files else "stale"
-    # what was edited may be written over on request; what would be removed is the user's now
+    # --force may overwrite an edited file, and never removes one: it is the user's now
     return "edited by hand" if is_generated(found) and path in files else "not generated"
 
 
 def write(files: Mapping[str, str], out: Path, *, force: bool = False) -> list[Difference]:
-    """Make ``out`` hold exactly ``files`` among its generated files; return what was done.
+    """Write ``files`` into ``out`` and remove all other generated files; return what was done.
 
-    Nothing is written unless everything can be. ``force`` gives up what was edited by hand; a file
-    without the header is never written over, and none is removed whose hash is not that of its
-    body.
+    Nothing is written unless everything can be. ``force`` overwrites files that were edited. A file
+    without the header is never overwritten, and an edited file is never removed.
 
     Raises:
         OutputError: Something in the way is not the generator's, or was edited by hand.
@@ -125,9 +124,9 @@ def write(files: Mapping[str, str], out: Path, *, force: bool = False) -> list[D
 
 
 def _turn(path: str, files: Mapping[str, str]) -> tuple[bool, bool, int, str]:
-    """Return what sorts modules before those that name them, and what is removed behind these.
+    """Return a sort key: modules come before the `__init__` that names them, removals last.
 
-    Whoever imports the package meanwhile, or after a kill, finds what its `__init__` promises.
+    An import at the same time, or after a kill, then finds all that the `__init__` names.
     """
     return path not in files, path.endswith("__init__.py"), -path.count("/"), path
 
@@ -137,16 +136,17 @@ def _list(paths: Iterable[str]) -> str:
 
 
 def _generated(out: Path, files: Iterable[str]) -> list[str]:
-    """Return the generated files that are there."""
-    below = FOLDERS if MARKER in files else ()  # tests have no folders: what is there is a package
+    """Return the generated files in ``out``."""
+    # tests have no subfolders: one that exists is another package
+    below = FOLDERS if MARKER in files else ()
     folders = [out, *(out / name for name in below if not (out / name).is_symlink())]
     paths = (path for folder in folders for path in folder.glob("*.py"))
     return [path.relative_to(out).as_posix() for path in paths if is_generated(_read(path))]
 
 
 def _read(path: Path) -> str:
-    """Return the text of a file, or nothing where there is something else."""
+    """Return the text of a file; empty for anything else."""
     if path.is_symlink() or not path.is_file():
         return ""
-    # line ends are made alike: a checkout on Windows is no difference
+    # universal newlines: a checkout on Windows is not different
     return path.read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""What the `__init__` modules say."""
+"""Plans the `__init__` modules."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 __all__ = ["RUNTIME_API", "FolderPlan", "LazyName", "PackagePlan", "PassedOnPlan"]
 
-RUNTIME_API = 7
-"""What generated code asks of the runtime; a test holds it to the runtime's own."""
+RUNTIME_API = 8
+"""The runtime that generated code needs; a test compares it with the runtime's own number."""
 
 _AT_ONCE = frozenset({"__version__"})
-"""What the runtime has at hand; it imports errors when somebody asks for one."""
+"""The names that the runtime imports at once; it imports errors when they are asked for."""
 
 
 @dataclass(frozen=True)
 class FolderPlan:
-    """A package that only holds modules."""
+    """A package with modules only."""
 
     summary: str
 
 
 @dataclass(frozen=True)
 class PassedOnPlan:
-    """A module whose names are the runtime's."""
+    """A module that re-exports names of the runtime."""
 
     summary: str
     imports: str
@@ -42,7 +42,7 @@ class PassedOnPlan:
 
     @classmethod
     def of(cls, passed: PassedOn) -> PassedOnPlan:
-        """Plan the module that passes a module of the runtime on."""
+        """Plan the module that re-exports a module of the runtime."""
         return cls(
             summary=passed.summary,
             imports=import_from(f"gymbridge_runtime.{passed.module}", passed.names),
@@ -52,13 +52,13 @@ class PassedOnPlan:
 
 @dataclass(frozen=True)
 class LazyName:
-    """A class that is imported when it is first touched."""
+    """A name that is imported on first use."""
 
     name: str
     module: str
-    """Relative to the package if it begins with a dot."""
+    """The module; relative to the package if it begins with a dot."""
     statement: str
-    """The import that type checkers see: under its own name again, which passes it on."""
+    """The import that type checkers see: ``import X as X`` re-exports."""
 
     @classmethod
     def of(cls, source: Backend, target: Backend) -> LazyName:
@@ -68,32 +68,32 @@ class LazyName:
 
     @classmethod
     def named(cls, name: str, module: str) -> LazyName:
-        """Plan the import of a name from a module; one beside begins with a dot."""
+        """Plan the import of a name from a module; a relative one begins with a dot."""
         return cls(name, module, import_from(module, [f"{name} as {name}"], indent=4))
 
     @property
     def place(self) -> str:
-        """Where it is, as an expression."""
+        """The module, as an expression."""
         beside = self.module.startswith(".")
         return f'f"{{__name__}}{self.module}"' if beside else f'"{self.module}"'
 
 
 @dataclass(frozen=True)
 class PackagePlan:
-    """A package that passes its wrappers on."""
+    """A package that re-exports its wrappers."""
 
     summary: str
     runtime_api: int
-    """What it asks of the runtime, or 0 where the package above has asked."""
+    """The runtime that it needs; 0 if the package above checks that."""
     imports: str
     exports: tuple[str, ...]
     passed_on: tuple[LazyName, ...]
-    """What the runtime has, and imports as late."""
+    """The names of the runtime that are re-exported."""
     wrappers: tuple[LazyName, ...]
 
     @classmethod
     def root(cls, pairs: Pairs, package: Package, forms: Sequence[FormFacts]) -> PackagePlan:
-        """Plan the package itself, which is where the runtime is asked whether it fits."""
+        """Plan the package itself, which checks that the runtime fits."""
         here = next((form for form in forms if not form.folder), None)
         wrappers = () if here is None else _wrappers(pairs, package, here)
         passed_on = tuple(
@@ -116,7 +116,7 @@ class PackagePlan:
 
     @classmethod
     def below(cls, pairs: Pairs, package: Package, form: FormFacts) -> PackagePlan:
-        """Plan the package of one form's wrappers below it."""
+        """Plan the subpackage of one form."""
         wrappers = _wrappers(pairs, package, form)
         return cls(
             summary=form.summary,

@@ -1,4 +1,4 @@
-"""Under which name a package is imported, told from where it is."""
+"""Finds the name under which a package is imported, from its folder."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Place(NamedTuple):
     """Where a package is imported from."""
 
     root: Path
-    """The folder that Python has to find it in."""
+    """The folder that has to be on Python's path."""
     name: str
 
     def unmarked(self) -> list[Path]:
-        """Return the folders on the way to the package that have no `__init__`."""
+        """Return the folders above the package that have no `__init__`."""
         parts = self.name.split(".")[:-1]
         folders = [self.root.joinpath(*parts[: end + 1]) for end in range(len(parts))]
         return [folder for folder in folders if not _is_package(folder)]

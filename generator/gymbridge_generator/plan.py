@@ -1,4 +1,4 @@
-"""Everything that templates place, computed: they decide nothing but what is left out."""
+"""Computes all text that templates place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Page", "plan"]
 
 @dataclass(frozen=True)
 class Page:
-    """One file to be: where it goes, which template it is made from, and what is placed there."""
+    """A file to render: its path, its template and the content of the template."""
 
     path: str
     template: str
@@ -52,7 +52,7 @@ def plan(selection: Selection) -> list[Page]:
         content = LibraryPlan.of(library)
         pages.append(Page(f"backends/{library.name}.py", "backend.py.jinja", content))
     for source, target in pairs:
-        # the one is for observations, the other for actions
+        # one converter for observations, one for actions
         pages += [_converter(source, target), _converter(target, source)]
     return list({page.path: page for page in pages}.values())
 

@@ -1,4 +1,4 @@
-"""What pydantic found, said so that the author of a spec can act on it."""
+"""Turns pydantic's errors into messages for the author of a spec."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["KeyPath", "explain", "located"]
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 _MOST = 50
-"""How many errors are told at a time."""
+"""The most errors in one message."""
 
 _KINDS = {
     "bool_type": "true or false, without quotes",
@@ -36,7 +36,7 @@ _KINDS = {
 
 
 def located(findings: Sequence[tuple[KeyPath, str]], text: str, file: str) -> SpecError:
-    """Return the error that says on which lines of ``text`` everything wrong is."""
+    """Return an error with the lines of ``text`` that are wrong."""
     lines = Lines(text)
     problems = [
         Problem(file, lines.line_of(path), spell(path), what) for path, what in findings[:_MOST]
@@ -45,12 +45,12 @@ def located(findings: Sequence[tuple[KeyPath, str]], text: str, file: str) -> Sp
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> list[tuple[KeyPath, str]]:
-    """Return the path of everything wrong, and what is wrong and what is allowed there."""
+    """Return the path of each error, with what is wrong and what is allowed."""
     return [_explain(detail, model) for detail in error.errors() if not _follows(detail)]
 
 
 def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str]:
-    # the tags of a union are no part of the file
+    # tags of a union are not in the file
     path = tuple(part for part in detail["loc"] if not str(part).startswith("("))
     given = _given(detail)
     context: Mapping[str, object] = detail.get("ctx", {})
@@ -81,7 +81,7 @@ def _given(detail: ErrorDetails) -> object:
 
 
 def _follows(detail: ErrorDetails) -> bool:
-    """Tell whether an array is only too short without the items that are wrong themselves."""
+    """Tell whether an array is too short only because wrong items were left out."""
     given = _given(detail)
     return detail["type"] == "too_short" and is_array(given) and bool(given)
 

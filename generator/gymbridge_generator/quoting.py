@@ -1,4 +1,4 @@
-"""How messages quote what others wrote: on one line, readable, and not at any length."""
+"""Quotes other people's text in messages: on one line, readable and short."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ _QUOTES = _Quotes()
 
 
 def quoted(value: object) -> str:
-    """Return ``value`` as Python writes it, with its middle left out where it is long."""
+    """Return the ``repr`` of ``value``; a long one loses its middle."""
     return _QUOTES.repr(value)
 
 
 def printable(text: object) -> str:
-    """Return a path or other text as it is, or escaped where it would move a terminal's cursor."""
+    """Return a text; characters that would move a terminal's cursor are escaped."""
     words = str(text)
     return words if words.isprintable() else ascii(words)
 
 
 def instead(name: str, known: Sequence[str]) -> str:
-    """Say which of the names that are ``known`` was meant, or which there are."""
+    """Suggest a name in ``known``, or list them all."""
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(known)}"
 
 
 def spell(path: Sequence[str | int]) -> str:
-    """Spell a key as people do: ``backend[0].name``, with quotes where TOML needs them."""
+    """Spell the path of a key, such as ``backend[0].name``, with the quotes that TOML needs."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in path)[1:]
 
 

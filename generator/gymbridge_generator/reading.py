@@ -1,4 +1,4 @@
-"""Reads text that somebody else wrote, which may be anything."""
+"""Reads files that may hold anything."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST", "read_text"]
 
 LARGEST = 1 << 18
-"""The most bytes that are read; the shipped spec has a few thousand."""
+"""The most bytes of a file; the shipped spec has a few thousand."""
 
 
 def read_text(path: Path) -> str:
@@ -43,7 +43,7 @@ def read_text(path: Path) -> str:
 
 
 def _read(path: Path) -> bytes:
-    """Return all bytes of a small file, and more than `LARGEST` of any other."""
+    """Return all bytes of a small file; at least one more than `LARGEST` of a larger one."""
     if sys.platform == "win32" or not path.is_fifo():
         with path.open("rb") as file:
             return file.read(LARGEST + 1)  # the file may be a device that has no end
@@ -60,7 +60,7 @@ def _read(path: Path) -> bytes:
 
 
 def _near(path: Path) -> str:
-    """Name the file or folder that somebody may have meant who misspelt a path."""
+    """Suggest a file or folder for a misspelt path."""
     with suppress(OSError):
         missing = next(each for each in (*reversed(path.parents), path) if not each.exists())
         names = [entry.name for entry in missing.parent.iterdir()]

@@ -1,4 +1,4 @@
-"""From a plan to the text of every file; nothing is written here."""
+"""Renders a plan: returns the text of every file and writes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MARKER", "render"]
 
 MARKER = "py.typed"
-"""The empty file that says to type checkers that the package has types."""
+"""The empty file that tells type checkers that the package has types."""
 
 
 def render(
@@ -47,7 +47,7 @@ def render(
 
 def _environment(templates: Mapping[str, str]) -> Environment:
     return Environment(
-        # with its name a template is in tracebacks
+        # the name puts the template into tracebacks
         loader=FunctionLoader(lambda name: (templates[name], name, None)),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -60,7 +60,7 @@ def _environment(templates: Mapping[str, str]) -> Environment:
 
 def _placeable(value: object) -> str | int:
     if isinstance(value, Undefined):
-        return str(value)  # raises, and says what is not defined
+        return str(value)  # raises, and names what is undefined
     # StrictUndefined lets `{{ a if b }}` place nothing, and None would be placed as "None"
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise TypeError(f"a template places {value!r}")
@@ -68,6 +68,6 @@ def _placeable(value: object) -> str | int:
 
 
 def _used(name: str, environment: Environment, templates: Mapping[str, str]) -> set[str]:
-    """Return the template, and those that it imports."""
+    """Return the names of a template and of the templates that it imports."""
     imported = find_referenced_templates(environment.parse(templates[name]))
     return {name}.union(*(_used(other, environment, templates) for other in imported if other))

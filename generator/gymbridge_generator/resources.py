@@ -1,4 +1,4 @@
-"""What is shipped with the generator, found alike in a wheel and in a checkout."""
+"""Files that ship with the generator, in a wheel or in a checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of specs, with which editors complete and check them."""
+"""The JSON Schema of specs; editors complete and check specs with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`[tool.gymbridge]` of the nearest pyproject.toml: where spec, wrappers and tests are."""
+"""`[tool.gymbridge]` in the nearest pyproject.toml: the paths of spec, wrappers and tests."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _KEYS = {
     "spec": "a path, in quotes",
     "tests": "a path, in quotes",
 }
-"""What the table may have, and what of."""
+"""The keys of the table, and their types."""
 _FILE = "pyproject.toml"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What stands for options that were left out."""
+    """The values of options that the command line leaves out."""
 
     spec: Path | None = None
     out: Path | None = None
@@ -84,7 +84,7 @@ def _is_path(value: object) -> bool:
 
 
 def _names(value: object) -> tuple[str, ...]:
-    """Return the texts in an array of nothing else."""
+    """Return an array of texts; empty for anything else."""
     items = value if is_array(value) else []
     names = tuple(item for item in items if isinstance(item, str))
     return names if len(names) == len(items) else ()

@@ -1,19 +1,35 @@
-"""Which memory a wrapper shares, said of a pair from the facts about its two libraries."""
+"""What a pair does with memory, from the facts about its two libraries."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from gymbridge_generator.fast_path import is_numpy
 
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = ["Sharing", "actions", "observations", "place", "sharing", "values"]
+__all__ = [
+    "RULE",
+    "Sharing",
+    "actions",
+    "observations",
+    "place",
+    "sharing",
+    "values",
+    "wrapped",
+]
 
 Sharing: TypeAlias = Literal["shared", "read-only view", "copied"]
 
+RULE: Final = (
+    "An array is shared only when nobody else can reach its memory; otherwise it is copied."
+)
+"""What wrappers do with observations by default."""
+
 
 def sharing(source: Backend, target: Backend) -> Sharing:
-    """Return what happens by default to arrays in host memory."""
+    """Return what converters do by default with arrays in host memory."""
     if target.copies_in or not target.mutable or not (source.host and target.host):
         return "copied"
     if source.mutable and source.views == "writable":
@@ -32,42 +48,48 @@ def _why_copied(source: Backend, target: Backend) -> str:
     if target.mutable:
         return f"{_why_read_only(source)}, and {target.title} would write into it"
     if source.mutable:
-        return f"an array of {target.title} must not change, and the memory of {source.title} may"
+        return f"arrays of {target.title} never change, and the memory of {source.title} may"
     return f"arrays of {target.title} have memory of their own"
 
 
 def _why_read_only(source: Backend) -> str:
     if source.mutable:
-        return f"the memory of {source.title} is there to be read"
-    return f"an array of {source.title} must not change"
+        return f"nobody may write into the memory of {source.title}"
+    return f"arrays of {source.title} never change"
 
 
-def observations(source: Backend, target: Backend, *, reused: bool) -> str:
-    """Return what a wrapper does with the memory of observations.
+def wrapped(source: Backend, target: Backend) -> Sharing:
+    """Return what a wrapper does by default with the memory of observations.
 
-    Args:
-        source: The environment's library.
-        target: The agent's library.
-        reused: Whether an environment of the form may reuse its buffers.
+    It shares only what nobody else can reach, and what never changes.
     """
-    match sharing(source, target):
-        case "copied":
-            return f"Observations are copies: {_why_copied(source, target)}."
+    found = sharing(source, target)
+    if found == "shared":
+        return "shared" if is_numpy(source) else "copied"
+    never_changes = not source.mutable or source.views == "constant"
+    return found if never_changes else "copied"
+
+
+def observations(source: Backend, target: Backend) -> str:
+    """Return what a wrapper does with the memory of observations."""
+    match wrapped(source, target):
+        case "shared":
+            return (
+                "Observations share the memory of what the environment returns if nobody else can "
+                "reach that memory; otherwise they are copies."
+            )
         case "read-only view":
             return (
                 "Observations are read-only views of the environment's memory: "
                 f"{_why_read_only(source)}."
             )
-        case "shared":
-            then = (
-                " An environment that says it reuses its buffers (``copy=False``) has them copied."
-                if reused
-                else ""
-            )
-            return (
-                "Observations share the memory of what the environment returns"
-                f"{_unless_read_only(target)}.{then}"
-            )
+        case "copied":
+            is_shareable = sharing(source, target) != "copied"
+            why = _HELD if is_shareable else _why_copied(source, target)
+            return f"Observations are copies: {why}."
+
+
+_HELD: Final = "the environment may keep its arrays and write into them"
 
 
 def _unless_read_only(target: Backend) -> str:
@@ -81,7 +103,7 @@ def actions(source: Backend) -> str:
 
 
 def place(source: Backend, target: Backend) -> str:
-    """Return where arrays of ``target`` are made of those of ``source`` if no device is named."""
+    """Return where arrays go from ``source`` to ``target`` if no device is named."""
     there = f"where {target.title} puts NumPy's arrays"
     if source.device and target.device:
         return (

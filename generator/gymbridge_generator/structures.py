@@ -1,4 +1,4 @@
-"""The containers of arrays that have a static type of their own, before and after a conversion."""
+"""The containers of arrays whose static type a converter knows, before and after."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gymbridge_generator.layout import fold
 __all__ = ["LEAVES", "Structure", "structures"]
 
 LEAVES = ("_LeafT", "_Leaf2T", "_Leaf3T", "_Leaf4T")
-"""The type variables for what may differ from leaf to leaf: bool and float arrays, numbers."""
+"""The type variables of leaves, which may differ: bool and float arrays, numbers."""
 
 
 class Structure(NamedTuple):
-    """One kind of container, with the leaves of one library and with the arrays of another."""
+    """A kind of container: with leaves of the source, and with arrays of the target."""
 
     source: str
     target: str
     items: tuple[str, ...] = ()
-    """What is in the brackets of the target, where there is so much of it that it may be folded."""
+    """The items in the brackets of the target, if the line may have to be folded."""
 
     def folded(self, indent: int) -> str:
         """Return the target for a line of its own within brackets, folded if it is too long."""
@@ -28,7 +28,7 @@ class Structure(NamedTuple):
 
 
 def structures(array: str, key: str = "str", key_below: str = "str") -> list[Structure]:
-    """Return the structures whose counterparts, with ``array`` for leaves, can be named."""
+    """Return the structures whose targets can be named, with ``array`` for leaves."""
     one, other = LEAVES[:2]
     dicts = [
         Structure(f"dict[{key}, {one}]", f"dict[{key}, {array}]"),

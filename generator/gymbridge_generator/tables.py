@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["print_table", "print_text"]
 
 _NARROWEST = 20
-"""How wide the last column of a table is at least."""
+"""The least width of the last column."""
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below the names of their columns, of which the first says what a row is about.
+    """Print a table; the first column names the rows.
 
     As plain text the last column is wrapped; the others are not.
     """
@@ -35,7 +35,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_text(text: str, start: str = "", indent: str = "") -> None:
-    """Print text in lines that end between words, the first after ``start``."""
+    """Print text, wrapped between words; the first line begins with ``start``."""
     lines = textwrap.wrap(
         text,
         max(_width(), len(indent) + _NARROWEST),

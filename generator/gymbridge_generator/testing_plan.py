@@ -1,4 +1,4 @@
-"""What the module says with which a package is tested."""
+"""Plans the module `testing` of a package."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["TestingPlan"]
 
 @dataclass(frozen=True)
 class TestingPlan:
-    """The suite of one package, which knows its pairs."""
+    """The test suite of one package, with its pairs."""
 
-    __test__: ClassVar[bool] = False  # pytest takes it for a test
+    __test__: ClassVar[bool] = False  # pytest would collect it as a test
 
     package: str
-    """Where examples import it from."""
+    """The package that examples import it from."""
     forms: str
-    """The definition of the forms that it has."""
+    """The definition of the package's forms."""
     pairs: tuple[str, ...]
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What is generated for the tests of a package: a module for pytest, and types to be checked."""
+"""Plans the tests of a package: a module for pytest, and modules for type checkers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TestModulePlan:
 
 @dataclass(frozen=True)
 class PairTypesPlan:
-    """The promises of one pair that a type checker can hold it to."""
+    """The promises of one pair that a type checker can check."""
 
     source: str
     target: str
@@ -58,12 +58,12 @@ _WRAPPERS: dict[Form, str] = {
     "vector": "VectorWrapper",
     "parallel": "ParallelWrapper",
 }
-"""What wrappers are called in these modules, whatever the pair is."""
+"""The names of wrappers in these modules, the same for every pair."""
 
 _ENVIRONMENTS: dict[Form, str] = {
     "single": "import gymnasium as gym",
     "vector": "from gymnasium.vector import VectorEnv",
-    "parallel": "from gymbridge_runtime.parallel_env import ParallelEnv",
+    "parallel": "from gymbridge_runtime.wrappers.parallel_env import ParallelEnv",
 }
 
 
@@ -85,7 +85,7 @@ def _imports(
 
 
 def plan_tests(selection: Selection, package: str) -> list[Page]:
-    """Return the files with which the wrappers in ``package`` are tested."""
+    """Return the files that test the wrappers in ``package``."""
     module = TestModulePlan(package, import_block([f"from {package} import testing"]))
     last = package.rpartition(".")[2]
     pages = [Page(f"test_{last}.py", "test_module.py.jinja", module)]

@@ -1,4 +1,4 @@
-"""TOML, with the file and the line of what is wrong."""
+"""Reads TOML; errors name the file and the line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["is_array", "is_table", "parse_toml"]
 
 _MOST_DOTS = 1000
-"""How many one line may have: for the parts of a key `tomllib` takes time with their square."""
+"""The most parts of keys in a line: `tomllib` needs quadratic time for them."""
 
 
 def parse_toml(text: str, file: str) -> dict[str, object]:

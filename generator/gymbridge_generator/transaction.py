@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["change", "locked"]
 
 _STAGE = ".gymbridge-"
-"""What the folder's name begins with in which files wait for their turn."""
+"""The beginning of the name of the hidden folder in which new files wait."""
 _NOTE, _FILES = "note", "files"
 """In that folder: a file with the header, which proves whose the folder is, and all the rest."""
 
@@ -50,7 +50,7 @@ def locked(folder: Path) -> Generator[None]:
 
 
 def _lock(folder: Path) -> int | None:
-    """Return what has to be closed to give the lock back, or None where there are no locks."""
+    """Return a file that holds the lock until it is closed; None where there are no locks."""
     if sys.platform == "win32":
         return None
     import fcntl
@@ -65,7 +65,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what a process left that was killed: nobody else is at work."""
+    """Remove the hidden folders of killed processes: the lock says that nobody else works."""
     for stage in folder.glob(f"{_STAGE}*"):
         note = stage / _NOTE
         if stage.is_symlink() or not note.is_file():
@@ -75,7 +75,7 @@ def _clear(folder: Path) -> None:
 
 
 def _stage(folder: Path) -> Path:
-    """Make the folder in which files wait."""
+    """Make the hidden folder in which files wait."""
     stage = Path(tempfile.mkdtemp(prefix=_STAGE, dir=folder))
     note = with_header("", ["a run of `gymbridge generate`, which removes this folder"], "")
     _ = (stage / _NOTE).write_text(note, encoding="utf-8", newline="\n")
@@ -84,7 +84,7 @@ def _stage(folder: Path) -> Path:
 
 
 def _remove(stage: Path) -> None:
-    """Remove the folder in which files waited; as long as there are files there is the note."""
+    """Remove the hidden folder; its note goes last."""
     shutil.rmtree(stage / _FILES, ignore_errors=True)
     shutil.rmtree(stage)
 
@@ -149,7 +149,7 @@ def _put(file: Path | None, target: Path) -> None:
 
 
 def _missing(folder: Path) -> list[Path]:
-    """Return the folders that have to be made, the innermost first."""
+    """Return the folders that do not exist yet, the innermost first."""
     return [each for each in (folder, *folder.parents) if not each.exists()]
 
 

@@ -28,7 +28,7 @@ _REQUIREMENT = (
     r"((>=|<=|==|~=|!=|>|<)[0-9][0-9A-Za-z.*]*)?"
 )
 _DEVICES = re.compile(r"aux|con|nul|prn|(com|lpt)[0-9]")
-"""What Windows takes for a device, whatever the ending: there is no file `aux.py`."""
+"""Names of devices on Windows, whatever the ending: a file `aux.py` cannot exist."""
 
 
 def backend_name(text: str) -> str:
@@ -105,6 +105,6 @@ def requirement(text: str) -> str:
 
 
 def _is_name(text: str) -> bool:
-    # Python takes look-alikes of other alphabets for letters of its own
+    # Python reads letters of other alphabets that look alike as its own
     plain = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
     return plain and not text.startswith("__")

@@ -1,4 +1,4 @@
-"""What the module of one wrapper says, whatever the form of the environment."""
+"""Plans the module of a wrapper, in any form."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming, sharing
+from gymbridge_generator.fast_path import FastPath, FastPaths
 from gymbridge_generator.forms import FormFacts, filled
 from gymbridge_generator.layout import (
     WIDTH,
@@ -16,7 +17,6 @@ from gymbridge_generator.layout import (
     imports_from,
     paragraph,
 )
-from gymbridge_generator.ordinary import is_host, shares_observations
 from gymbridge_generator.structures import LEAVES, Structure, structures
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["WrapperPlan"]
 
 GYMNASIUM = "numpy"
-"""The library of the environments that Gymnasium comes with, and of examples."""
+"""The library of Gymnasium's own environments, and of examples."""
 
 
 @dataclass(frozen=True)
 class Inferred:
-    """One overload of `infer`: a structure of observations, and what the wrapper is for it."""
+    """One overload of `infer`: a structure of observations, and the wrapper's type for it."""
 
     env: str
     """The type of the environment."""
@@ -60,18 +60,18 @@ class WrapperPlan:
     device: str
     env_device: str
     """What the docstring says of these arguments."""
-    shares_observations: bool
-    """Whether a step shares an ordinary observation at once."""
-    takes_host_actions: bool
-    """Whether actions are NumPy's arrays, at which a step need not be shown them."""
-    given_action: str
-    """What a step makes an action of: where NumPy's are wanted, making one is a copy already."""
+    obs: FastPath | None
+    """How a step converts the usual observation."""
+    action: FastPath | None
+    """How a step converts the usual action."""
+    helpers: str
+    """The functions of the runtime that the fast path needs."""
     subscription: str
     leaves: tuple[str, ...]
     """The type variables for leaves of observations."""
     inferred: tuple[Inferred, ...]
     example: tuple[str, ...]
-    """The lines of the example, or none where the package cannot build one."""
+    """The lines of the example; none if the package has no environment for one."""
 
     @classmethod
     def of(
@@ -89,6 +89,7 @@ class WrapperPlan:
         results = [filled(each, theirs) for each in form.results]
         name = naming.wrapper(source, target)
         converters = () if form.folder else _converters(source, target)
+        paths = FastPaths.of(source, target)
         return cls(
             class_name=name,
             exports=tuple(exported([name, *converters])),
@@ -96,14 +97,11 @@ class WrapperPlan:
             target=target.title,
             source_names=ours,
             target_names=theirs,
-            imports=_imports(source, target, form),
+            imports=_imports(source, target, form, paths),
             class_line=_class_line(name, form.bridge, parameters),
             step_returns=fold(") -> tuple[", results, "]:", indent=4),
             values=paragraph(form.values.format(title=target.title)),
-            memory=paragraph(
-                sharing.observations(source, target, reused=form.reuses_buffers)
-                + f" {sharing.actions(source)}"
-            ),
+            memory=paragraph(sharing.observations(source, target) + f" {sharing.actions(source)}"),
             device=argument(
                 "device",
                 f"Where the agent's arrays go; {sharing.place(source, target)}.",
@@ -112,13 +110,13 @@ class WrapperPlan:
             env_device=argument(
                 "env_device", f"Where actions go; {sharing.place(target, source)}.", indent=12
             ),
-            shares_observations=shares_observations(source, target),
-            takes_host_actions=is_host(target),
-            given_action="seen" if is_host(source) else "seen.copy()",
+            obs=paths.obs,
+            action=paths.action,
+            helpers=", ".join(sorted(_helpers(paths, form))),
             subscription=paragraph(
-                "An environment whose observations are no single arrays is typed by subscription: "
-                + f"``{name}[{filled(form.subscript, theirs)}](env)``; `infer` finds the "
-                + "type where that of the environment says enough."
+                "If the observations are not single arrays, name their type as a subscript, such "
+                + f"as ``{name}[{filled(form.subscript, theirs)}](env)``. `infer` takes the type "
+                + "from the environment's, if that says enough."
             ),
             leaves=LEAVES,
             inferred=tuple(_inferred(name, theirs, form)),
@@ -126,13 +124,26 @@ class WrapperPlan:
         )
 
 
+def _helpers(paths: FastPaths, form: FormFacts) -> set[str]:
+    obs, action, helpers = paths.obs, paths.action, set[str]()
+    if action and not action.view:
+        helpers.add("as_array")
+    if form.name == "single":
+        if obs and obs.view and not obs.item:
+            helpers.add("number_of")
+        if action and not action.make and not action.item:
+            helpers.add("number_of")
+    return helpers
+
+
 def _converters(source: Backend, target: Backend) -> tuple[str, str]:
     return naming.forward(source, target), naming.forward(target, source)
 
 
-def _imports(source: Backend, target: Backend, form: FormFacts) -> str:
+def _imports(source: Backend, target: Backend, form: FormFacts, paths: FastPaths) -> str:
     ours, theirs = naming.Names.of(source), naming.Names.of(target)
     dots = ".." if form.folder else "."
+    calls = paths.imports(paths.used_by(form.name))
     blocks = {
         f"{dots}backends.{source.name}": {
             ours.constant,
@@ -140,6 +151,7 @@ def _imports(source: Backend, target: Backend, form: FormFacts) -> str:
             ours.env_act,
             ours.env_obs,
             ours.leaf,
+            *calls[source.name],
         },
         f"{dots}backends.{target.name}": {
             theirs.constant,
@@ -149,6 +161,7 @@ def _imports(source: Backend, target: Backend, form: FormFacts) -> str:
             theirs.device,
             theirs.dtype,
             theirs.obs,
+            *calls[target.name],
         },
     }
     if not form.folder:
@@ -165,10 +178,10 @@ def _class_line(name: str, base: str, parameters: Sequence[str]) -> str:
 
 
 def _inferred(name: str, theirs: naming.Names, form: FormFacts) -> Iterator[Inferred]:
-    """Return one overload a structure, no two of which accept the same environment."""
+    """Return one overload for each structure; no two accept the same environment."""
     plain = Structure(LEAVES[0], theirs.array)
     for structure in (plain, *structures(theirs.array)):
-        # what the wrapper is told of the environment is that it has arrays, or nothing
+        # the parameter of the environment is the array type, or Any
         observed = structure.source if structure is plain else "types.AnyType"
         act = theirs.action or theirs.array
         parameters = [*form.agent, structure.folded(8), act, observed, "_ActLeafT"]
@@ -186,7 +199,7 @@ def _example(
     pairs: Sequence[tuple[Backend, Backend]],
     form: FormFacts,
 ) -> list[str]:
-    """Return an example that runs; without the package's name none that has to import it twice."""
+    """Return an example that runs; without a package name, only one that needs one wrapper."""
     names = [naming.wrapper(source, target)]
     if source.name != GYMNASIUM:
         inner = [a for a, b in pairs if a.name == GYMNASIUM and b == source]

@@ -7,16 +7,22 @@ from gymbridge_runtime.api import RUNTIME_API, require_runtime_api
 from gymbridge_runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.errors import BackendNotInstalledError as BackendNotInstalledError
-    from gymbridge_runtime.errors import ConversionError as ConversionError
-    from gymbridge_runtime.errors import CopyRequiredError as CopyRequiredError
+    from gymbridge_runtime.core.containers import (
+        UnconvertedContainerWarning as UnconvertedContainerWarning,
+    )
+    from gymbridge_runtime.core.containers import register_container as register_container
+    from gymbridge_runtime.core.errors import BackendNotInstalledError as BackendNotInstalledError
+    from gymbridge_runtime.core.errors import ConversionError as ConversionError
+    from gymbridge_runtime.core.errors import CopyRequiredError as CopyRequiredError
 
 __all__ = [
     "RUNTIME_API",
     "BackendNotInstalledError",
     "ConversionError",
     "CopyRequiredError",
+    "UnconvertedContainerWarning",
     "__version__",
+    "register_container",
     "require_runtime_api",
 ]
 
@@ -24,8 +30,10 @@ if not TYPE_CHECKING:  # to a type checker a module's __getattr__ makes every mi
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "BackendNotInstalledError": f"{__name__}.errors",
-            "ConversionError": f"{__name__}.errors",
-            "CopyRequiredError": f"{__name__}.errors",
+            "BackendNotInstalledError": f"{__name__}.core.errors",
+            "ConversionError": f"{__name__}.core.errors",
+            "CopyRequiredError": f"{__name__}.core.errors",
+            "UnconvertedContainerWarning": f"{__name__}.core.containers",
+            "register_container": f"{__name__}.core.containers",
         },
     )

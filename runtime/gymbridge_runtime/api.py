@@ -6,16 +6,12 @@ from gymbridge_runtime._version import __version__
 
 __all__ = ["RUNTIME_API", "require_runtime_api"]
 
-RUNTIME_API = 7
+RUNTIME_API = 8
 """Raised by one whenever generated code has to be generated anew."""
 
 
 def require_runtime_api(version: int, package: str) -> None:
-    """Refuse to run wrappers that were generated for another runtime.
-
-    Raises:
-        ImportError: ``package`` asks for another version of the agreement.
-    """
+    """Refuse to run wrappers of ``package`` that were generated for another runtime."""
     if version == RUNTIME_API:
         return
     newer = version > RUNTIME_API

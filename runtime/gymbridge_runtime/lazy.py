@@ -15,12 +15,7 @@ __all__ = ["lazy_names"]
 def lazy_names(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` for ``package``.
-
-    Args:
-        package: The ``__name__`` of the package.
-        modules: The full name of the module of every lazy name.
-    """
+    """Return ``__getattr__`` and ``__dir__`` for ``package``, given the modules of its names."""
 
     def get(name: str) -> object:
         if name not in modules:

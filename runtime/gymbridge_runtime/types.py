@@ -7,8 +7,20 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Space
+from typing_extensions import TypeVar
 
-__all__ = ["AnyArray", "AnySpace", "AnyType", "HostArray", "Info", "OneJaxDevice"]
+__all__ = [
+    "AnyArray",
+    "AnySpace",
+    "AnyType",
+    "HostArray",
+    "Info",
+    "MakeArray",
+    "MakeArrayAt",
+    "OneJaxDevice",
+]
+
+MadeT = TypeVar("MadeT")
 
 Info: TypeAlias = dict[str, Any]  # pyright: ignore[reportExplicitAny] Gymnasium's own
 """``info`` and ``options``, exactly as Gymnasium declares them."""
@@ -24,6 +36,26 @@ AnyType: TypeAlias = Any  # pyright: ignore[reportExplicitAny] where nothing can
 
 AnyArray: TypeAlias = npt.NDArray[Any]  # pyright: ignore[reportExplicitAny] operators need it
 """A NumPy array in the hands of an agent, whatever its dtype."""
+
+
+class MakeArray(Protocol):
+    """A function of a library that makes an array.
+
+    To a type checker the array is whatever the code expects, as an observation may be declared as
+    anything; nobody passes ``into``.
+    """
+
+    def __call__(self, array: object, into: type[MadeT] | None = None, /) -> MadeT:
+        """Return an array over the memory of ``array``."""
+        ...
+
+
+class MakeArrayAt(Protocol):
+    """The same for a function that takes a device as well."""
+
+    def __call__(self, array: object, device: object, into: type[MadeT] | None = None, /) -> MadeT:
+        """Return an array on ``device``."""
+        ...
 
 
 class OneJaxDevice(Protocol):

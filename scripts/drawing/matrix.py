@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gymbridge_generator import naming
-from gymbridge_generator.sharing import Sharing, sharing
+from gymbridge_generator.sharing import Sharing, wrapped
 from scripts.drawing.svg import QUIET, box, picture, text
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ __all__ = ["libraries", "names", "sharing_picture"]
 _FILLS: dict[Sharing, str] = {"shared": "#bfe5c6", "read-only view": "#bcd9f7", "copied": "#ffdfad"}
 _WORDS: dict[Sharing, str] = {"shared": "shared", "read-only view": "view", "copied": "copied"}
 _MEANINGS: dict[Sharing, str] = {
-    "shared": "the same memory, if nobody else has it",
+    "shared": "the same memory, if nobody else can reach it",
     "read-only view": "the same memory, read-only",
     "copied": "memory of its own",
 }
@@ -45,7 +45,7 @@ def sharing_picture(selection: Selection) -> str:
         for column, target in enumerate(found):
             left = _LEFT + column * _WIDTH
             if (source.name, target.name) in pairs:
-                kind = sharing(source, target)
+                kind = wrapped(source, target)
                 shapes.append(box(left + 3, top + 3, _WIDTH - 6, _HEIGHT - 6, fill=_FILLS[kind]))
                 shapes.append(text(left + _WIDTH / 2, top + 32, _WORDS[kind], 17))
     bottom = _TOP + count * _HEIGHT + 14

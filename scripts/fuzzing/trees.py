@@ -11,7 +11,7 @@ from gymbridge import ConversionError
 from gymbridge.numpy_to_torch import numpy_to_torch, torch_to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gymbridge_runtime.types import AnyType
 
@@ -24,12 +24,6 @@ _LEAVES = 128
 class _Two(NamedTuple):
     one: object
     other: object
-
-
-class _Endless(list[object]):
-    def __iter__(self) -> Iterator[object]:
-        while True:
-            yield 1
 
 
 def _objects(children: list[object]) -> object:
@@ -50,7 +44,6 @@ _CONTAINERS: list[Callable[[list[object]], object]] = [
     deque,
     _objects,
     _cyclic,
-    _Endless,
     lambda children: dict(enumerate(children)),
     lambda children: OrderedDict((str(index), child) for index, child in enumerate(children)),
     lambda children: UserDict(enumerate(children)),

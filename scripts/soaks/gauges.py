@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from gymbridge_runtime.backends.jax_small import SMALL_ARRAYS
+from gymbridge_runtime.backends.jax.imports import IMPORTS
 
 from .worlds import OPEN
 
@@ -57,7 +57,7 @@ LIMITS = (
     Limit("files", 0),
     Limit("threads", 0),
     Limit("environments", 0),
-    Limit("compiled", 64),
+    Limit("compiled", 256),
     Limit("remembered", 1024),
 )
 
@@ -72,7 +72,7 @@ def read(steps: int) -> Gauges:
         len(list(_OPEN_FILES.iterdir())) if _OPEN_FILES.exists() else 0,
         threading.active_count(),
         len(OPEN),
-        *SMALL_ARRAYS.sizes,
+        *IMPORTS.sizes,
     )
 
 

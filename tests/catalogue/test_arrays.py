@@ -110,7 +110,7 @@ class TestValues:
         self, bridges: Bridges, entry: CatalogueLibrary
     ) -> None:
         backend = bridges.backend(entry)
-        from gymbridge_runtime.converter import Converter
+        from gymbridge_runtime.core.converter import Converter
 
         own = "float32" if entry.name == "pyarrow" else entry.xp.float32
         for dtype in ("float32", np.float32, own):

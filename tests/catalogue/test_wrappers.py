@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymbridge_runtime.dlpack_devices import DlpackDevices
+from gymbridge_runtime.backends.dlpack_devices import DlpackDevices
 from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 
@@ -152,7 +152,7 @@ class TestDevices:
             pytest.skip(f"{entry.name} has none to choose from")
         made = entry.make(np.arange(3, dtype=np.float32))
         # there is one device, and nothing is sent where it is already
-        monkeypatch.setattr(DlpackDevices, "of", lambda *_: None)
+        monkeypatch.setattr(DlpackDevices, "place_of", lambda *_: None)
         sent = bridges.backend(entry).to_device(made, _devices(entry)[0])
         assert entry.is_array(sent)
         assert entry.values(sent).tolist() == [0, 1, 2]

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tests.generator.conftest import project
-from tests.runtime.conftest import fake
+from tests.runtime.conftest import fake, own_backends
 
-__all__ = ["fake", "project"]
+__all__ = ["fake", "own_backends", "project"]

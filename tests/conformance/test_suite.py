@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
-from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.testing.pair import Sides
 from gymbridge_runtime.testing.side import Side
 from typing_extensions import override
@@ -304,6 +304,35 @@ def test_an_action_that_only_the_agent_can_write_into_is_found() -> None:
     run = Suite().test_an_environment_and_its_agent_do_not_share_an_action
     with pytest.raises(AssertionError):
         run(careless(shows_actions))
+
+
+@dataclass(frozen=True)
+class Wrapping(Pair):
+    """A pair whose wrappers are told something."""
+
+    options: Value = field(default=None, hash=False)
+
+    @override
+    def wrap(self, form: str, env: object, **options: object) -> Value:
+        return super().wrap(form, env, **self.options, **options)
+
+
+@pytest.mark.parametrize("form", ["single", "vector", "parallel"])
+@pytest.mark.parametrize(
+    ("test", "copy"),
+    [
+        ("what_was_returned_stays_when_the_environment_overwrites_it", False),
+        ("a_new_array_is_shared_and_a_kept_one_is_not", False),
+        ("a_new_array_is_shared_and_a_kept_one_is_not", True),
+    ],
+)
+def test_wrappers_that_share_or_copy_everything_are_found(test: str, copy: bool, form: str) -> None:
+    whole = pair("numpy", "torch")
+    run = getattr(Suite(), f"test_{test}")
+    passes(run, whole, form)
+    wrong = Wrapping(whole.package, "numpy", "torch", whole.wrapper, whole.forms, {"copy": copy})
+    with pytest.raises(AssertionError):
+        run(wrong, form)
 
 
 # -- what pytest is told ---------------------------------------------------------------------------

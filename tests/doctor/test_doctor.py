@@ -11,7 +11,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from gymbridge_runtime.core.ownership import IS_PROVABLE
 
+from gymbridge_generator.sharing import RULE
 from gymbridge_tools.doctor.look import has_gpu
 from tests.generator.command import GENERATOR, RUNTIME, gymbridge
 from tests.support import LIBRARIES, PAIRS, REPOSITORY, require
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    Examine = Callable[[dict[str, str]], dict[str, Any]]
+    Examine = Callable[..., dict[str, Any]]
 
 ROOTS = (REPOSITORY / "generated", GENERATOR, RUNTIME)
 
-SHARED = {"NumpyToTorch", "TorchToNumpy"}
+SHARED = {"NumpyToTorch"}
 VIEWED = {"JaxToNumpy", "MlxToNumpy"}
 
 MODULE = """
@@ -78,11 +80,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def generate(folder: Path, libraries: dict[str, str], *shipped: str) -> None:
+def generate(folder: Path, libraries: dict[str, str], *shipped: str, facts: str = "") -> None:
     """Generate wrappers between NumPy, libraries with this code, and some that are shipped."""
     names = [f'"{name}"' for name in ("numpy", *libraries, *shipped)]
     pairs = f"\n[matrix]\nbackends = [{', '.join(names)}]\n"
-    entries = [ENTRY.format(name=name, title=name.title()) for name in libraries]
+    entries = [ENTRY.format(name=name, title=name.title()) + facts for name in libraries]
     (folder / "spec.toml").write_text("".join([SPEC, *entries, pairs]), encoding="utf-8")
     done = gymbridge("generate", "--spec", "spec.toml", "--out", "bridges", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -112,8 +114,8 @@ def fine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def examine(tmp_path: Path) -> Examine:
     """Return what the doctor says of wrappers between NumPy and libraries with this code."""
 
-    def examined(libraries: dict[str, str]) -> dict[str, Any]:
-        generate(tmp_path, libraries)
+    def examined(libraries: dict[str, str], facts: str = "") -> dict[str, Any]:
+        generate(tmp_path, libraries, facts=facts)
         done = doctor("--json", cwd=tmp_path)
         found: dict[str, Any] = json.loads(done.stdout)
         assert done.returncode == (0 if found["works"] else 1)
@@ -160,6 +162,14 @@ class TestHere:
         assert why["JaxToTorch"] == "PyTorch would write through to memory that is read-only"
         assert why["TorchToMlx"] == "MLX copies whatever it imports"
 
+    def test_reasons_where_the_runtime_refuses_nothing(self, report: dict[str, Any]) -> None:
+        why = {pair["wrapper"]: pair["why"] for pair in report["pairs"]}
+        assert why["NumpyToTorch"] == "nobody else can reach what step and reset return"
+        assert why["TorchToNumpy"] == "the environment may keep its arrays and write into them"
+
+    def test_ownership_can_be_proven(self, report: dict[str, Any]) -> None:
+        assert report["proves_ownership"] is IS_PROVABLE
+
     def test_narrowed_dtypes_depend_on_the_setting(
         self, report: dict[str, Any], tmp_path: Path
     ) -> None:
@@ -179,9 +189,24 @@ def test_the_table_is_plain_text_without_a_terminal(fine: Path) -> None:
     words = [line.split() for line in done.stdout.splitlines()]
     assert ["library", "state", "version", "devices", "narrows"] in words
     assert ["Fine", "works", "-", "-", "-"] in words
-    assert ["FineToNumpy", "works", "shared", "copied"] in [line[:4] for line in words]
-    assert done.stdout.endswith("\n\nAll 2 wrappers work here.\n")
+    assert ["FineToNumpy", "works", "copied", "copied"] in [line[:4] for line in words]
+    assert ["NumpyToFine", "works", "shared", "copied"] in [line[:4] for line in words]
+    assert " ".join(done.stdout.split()).endswith(f" {RULE} All 2 wrappers work here.")
     assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_an_interpreter_that_proves_no_ownership(fine: Path, tmp_path: Path) -> None:
+    blind = "import sys; sys.getrefcount = lambda _: 5"
+    (tmp_path / "sitecustomize.py").write_text(blind, encoding="utf-8")
+    path = (*ROOTS, fine, tmp_path)
+    done = gymbridge("doctor", "--package", "bridges", cwd=fine, path=path)
+    assert (done.returncode, done.stderr) == (0, "")
+    words = [line.split() for line in done.stdout.splitlines()]
+    assert ["NumpyToFine", "works", "copied", "copied"] in [line[:4] for line in words]
+    said = " ".join(done.stdout.split())
+    assert "copied this Python cannot prove that nobody else reaches an array" in said
+    assert "so wrappers copy the arrays of NumPy. All 2 wrappers work here." in said
+    assert RULE not in said
 
 
 @pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}], ids=repr)
@@ -287,7 +312,7 @@ def test_it_ends_with_a_verdict(tmp_path: Path) -> None:
     )
     done = doctor(cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.splitlines()[-1] == verdict
+    assert " ".join(done.stdout.split()).endswith(f" {verdict}")
     assert doctor("--json", cwd=tmp_path).stderr == f"gymbridge: {verdict}\n"
 
 
@@ -315,15 +340,12 @@ def test_values_that_change_on_the_way_are_found(examine: Examine) -> None:
     )
 
 
-def test_a_copy_that_is_none_is_found(examine: Examine) -> None:
-    late = MODULE.replace(
-        "return self.values.__dlpack__(**keywords)",
-        "return np.array(self.values).__dlpack__(**keywords)",
-    )
-    found = examine({"late": late})
+def test_a_copy_that_is_none_is_found(tmp_path: Path) -> None:
+    generate(tmp_path, {"late": MODULE}, facts="copies_in = true\n")  # which is not true
+    found = json.loads(doctor("--json", cwd=tmp_path).stdout)
     problems = {pair["wrapper"]: pair["problem"] for pair in found["pairs"]}
     assert problems["NumpyToLate"] == (
-        "WrongError: the copy of the observation changed with what it is a copy of"
+        "WrongError: the copy of the action changed with what it is a copy of"
     )
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from gymbridge_runtime.known import load
+from gymbridge_runtime.backends.registry import load
 from gymbridge_runtime.testing import Side
 from gymbridge_runtime.testing.expectation import Expectation
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -22,7 +21,7 @@ from tests.libraries.jax import jax
 from tests.support import LIBRARIES, Host, Library, Pair, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 # of what its own 0-d Boxes sample
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
@@ -353,52 +352,25 @@ def test_a_list_of_what_numpy_does_not_promote_is_cast_one_by_one() -> None:
     assert isinstance(_received(TORCH, spaces.MultiDiscrete([4, 4, 4]), parts), list)
 
 
-class Endless(list[Any]):
-    """A list that shows more than it says it holds."""
-
-    @override
-    def __iter__(self) -> Iterator[Any]:
-        return repeat(1)
-
-
 class Unreadable(dict[str, Any]):
     """A dictionary that shows nothing."""
 
     @override
-    def items(self) -> Any:
+    def values(self) -> Any:
         raise OSError("out of reach")
 
 
-HOSTILE: list[tuple[spaces.Space[Any], Any, str]] = [
-    (spaces.Box(-9, 9, (1,)), Endless([1]), "action: the Endless could not be read: it says"),
-    (spaces.Box(-9, 9, (1, 1)), [Endless([1])], r"action\[0\]: the Endless could not be read"),
-    (spaces.Tuple([spaces.Discrete(3)]), Endless([1]), "action: the Endless could not be read"),
-    (spaces.Sequence(spaces.Discrete(3)), Endless([1]), "action: the Endless could not be read"),
-    (spaces.OneOf([spaces.Discrete(3)]), Endless([0, 1]), "action: the Endless could not be re"),
-    (spaces.Dict(a=spaces.Discrete(3)), Unreadable(a=1), "action: .* read: out of reach"),
-]
-
-
-@pytest.mark.parametrize(("space", "action", "words"), HOSTILE)
-def test_an_action_that_cannot_be_read_is_an_error(
-    pair: Pair, space: spaces.Space[Any], action: Value, words: str
+@pytest.mark.parametrize(
+    "space", [spaces.Discrete(3), spaces.Box(0, 1, (2,)), spaces.Dict(a=spaces.Discrete(3))]
+)
+def test_an_action_that_cannot_be_read_is_an_error_that_says_where(
+    pair: Pair, space: spaces.Space[Any]
 ) -> None:
-    with pytest.raises(ConversionError, match="^" + words):
-        _received(pair, space, action)
-
-
-def test_an_error_below_is_not_about_the_action(pair: Pair) -> None:
-    endless: list[Any] = []
-    endless.append(endless)
-    for action in ({"a": endless}, {"a": [Endless([1])]}, {"b": Unreadable(a=1)}):
-        for space in (
-            spaces.Discrete(3),
-            spaces.Box(0, 1, (2,)),
-            spaces.Dict(a=spaces.Discrete(3)),
-        ):
-            with pytest.raises(ConversionError, match=r"^action\['") as caught:
-                _received(pair, space, action)
-            assert "dict" not in str(caught.value)
+    problem = "the Unreadable could not be read: out of reach"
+    for action, path in [(Unreadable(a=1), ""), ({"b": Unreadable(a=1)}, "['b']")]:
+        with pytest.raises(ConversionError) as caught:
+            _received(pair, space, action)
+        assert (caught.value.path, caught.value.problem) == (f"action{path}", problem)
 
 
 # -- what fits no rule ----------------------------------------------------------------------------
@@ -682,22 +654,6 @@ def test_without_copies_an_action_that_its_memory_does_not_show_is_refused() -> 
     for _ in range(2):
         with pytest.raises(CopyRequiredError, match=r"^action: the array had to be copied to be"):
             agent.step(torch.tensor([1 + 2j, 3 + 4j]).conj().imag)
-
-
-def test_a_list_that_shows_the_memory_of_an_array_is_copied() -> None:
-    class Exporting(list[Any]):
-        memory = np.ones(2, np.float32)
-
-        def __dlpack__(self, **options: object) -> object:
-            return cast("Any", self.memory).__dlpack__(**options)
-
-        def __dlpack_device__(self) -> tuple[int, int]:
-            return (1, 0)
-
-    env = Echo(spaces.Box(-9, 9, (2,)))
-    bridge(TORCH, env).step(Exporting())
-    env.received[:] = 7
-    assert Exporting.memory.tolist() == [1, 1]
 
 
 # -- PyTorch --------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymbridge_runtime.describe import describe
+from gymbridge_runtime.core.describe import describe
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -254,7 +254,10 @@ def test_a_library_that_is_not_installed_is_named() -> None:
 
 def test_examples_run() -> None:
     require("array_api_strict")
-    for name in ("gymbridge_runtime.array_conversion", "gymbridge_runtime.array_conversion_vector"):
+    for name in (
+        "gymbridge_runtime.wrappers.array_conversion",
+        "gymbridge_runtime.wrappers.array_conversion",
+    ):
         result = doctest.testmod(import_module(name))
         assert result.attempted > 5
         assert not result.failed

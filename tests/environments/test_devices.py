@@ -97,18 +97,13 @@ for got, expected in zip((obs, rewards, terminations, truncations), wanted):
     assert got.sharding.is_equivalent_to(spread, got.ndim)
     np.testing.assert_array_equal(np.asarray(got), expected)
 uneven = gymbridge.vector.NumpyToJax(SyncVectorEnv([partial(Countdown, 3)] * 3), spread)
-for call in (uneven.reset, lambda: uneven.step(np.zeros(3, np.int64))):
-    try:
-        call()
-    except gymbridge.ConversionError as error:
-        assert str(error).startswith("obs: JAX could not make the array on NamedSharding"), error
-    else:
-        raise AssertionError("three environments were spread over eight devices")
+for obs, *_ in (uneven.reset(), uneven.step(np.zeros(3, np.int64))):
+    # eight devices have no equal share of three environments
+    assert obs.is_fully_replicated and len(obs.devices()) == 8
 assert infos["left"].is_fully_replicated and len(infos["left"].devices()) == 8
 print("done")
 """
-    # JAX 0.12 prints where its error about three environments comes from
-    assert run_python(code, **_EIGHT).endswith("done\n")
+    assert run_python(code, **_EIGHT) == "done\n"
 
 
 def test_devices_of_pytorch_are_given_or_named() -> None:

@@ -124,6 +124,21 @@ def copied(module: ModuleType) -> bool:
     return bool(env.action_space == gym.spaces.Discrete(2))
 
 
+def stored_observation(module: ModuleType) -> bool:
+    class Walk(Sends):
+        state = np.zeros(2, np.float32)
+
+        def step(self, action: Array) -> tuple[Any, Any, bool, bool, Any]:
+            self.state += 1
+            return self.state, *super().step(action)[1:]
+
+    env = module.NumpyToTorch(Walk({}))
+    stored = env.step(torch.zeros(2))[0]
+    before = stored.tolist()
+    env.step(torch.zeros(2))
+    return bool(stored.tolist() == before)
+
+
 def written_through(module: ModuleType) -> bool:
     class Constant(Sends):
         def reset(self, **_given: object) -> tuple[Any, Any]:
@@ -150,6 +165,7 @@ GAPS: list[Callable[[Any], bool]] = [
     time_stamp,
     pickled,
     copied,
+    stored_observation,
     written_through,
 ]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict, defaultdict
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import gymnasium as gym
 import numpy as np
@@ -19,6 +20,9 @@ from gymbridge import ConversionError, CopyRequiredError
 from tests.environments.bridges import Value, bridge, counterpart, same
 from tests.environments.worlds import Echo, Told, made
 from tests.support import LIBRARIES, Library, Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 STILL = np.zeros(2, np.float32)
 
@@ -69,6 +73,44 @@ def test_a_mirrored_image_is_an_observation(pair: Pair) -> None:
     counterpart(_step(pair, frame, 0.0, False, False, {})[0], frame, pair.target)
 
 
+@pytest.mark.parametrize("length", [0, 1, 2])
+def test_a_field_of_a_structured_array_is_an_observation(pair: Pair, length: int) -> None:
+    rows = np.ones(length, [("speed", "f4"), ("gear", "u1")])
+    counterpart(_step(pair, rows["speed"], 0.0, False, False, {})[0], rows["speed"], pair.target)
+
+
+def test_a_range_of_any_length_and_a_mapping_that_cannot_be_read_stay_in_infos(pair: Pair) -> None:
+    class Closed(Mapping[str, object]):
+        def __getitem__(self, key: str) -> NoReturn:
+            raise OSError("the file is closed")
+
+        def __iter__(self) -> Iterator[str]:
+            return iter("a")
+
+        def __len__(self) -> int:
+            return 1
+
+    told = {"range": range(10**12), "closed": Closed()}
+    info = _step(pair, STILL, 0.0, False, False, told)[4]
+    assert info["range"] is told["range"]
+    assert info["closed"] is told["closed"]
+
+
+def test_a_dictionary_of_one_array_of_wide_integers_is_never_narrowed() -> None:
+    """JAX compiles the import of what comes often."""
+    pair = Pair("numpy", "jax")
+    pair.require()
+    space = spaces.Dict(a=spaces.Box(-(2**62), 2**62, (2,), np.int64))
+    told: list[Value] = [({"a": np.full(2, 5)}, 0.0, False, False, {})] * 20
+    wide: Value = ({"a": np.full(2, 2**40)}, 0.0, False, False, {})
+    agent = bridge(pair, Told(*told, wide, observation_space=space))
+    agent.reset()
+    for _ in told:
+        agent.step(agent.sample_action())
+    with pytest.raises(ConversionError, match=r"^obs\['a'\]: JAX cannot hold the int64 value"):
+        agent.step(agent.sample_action())
+
+
 def test_a_read_only_observation_stays_as_it_is() -> None:
     pair = Pair("numpy", "torch")
     pair.require()
@@ -79,12 +121,44 @@ def test_a_read_only_observation_stays_as_it_is() -> None:
     np.testing.assert_array_equal(frozen, np.arange(3.0))
 
 
-def test_observations_share_the_memory_of_what_a_numpy_environment_returns_to_pytorch() -> None:
+class Fresh(gym.Env[Any, Any]):
+    """Returns new arrays, and notes where they are."""
+
+    observation_space = spaces.Box(0, 9, (3,), np.float64)
+    action_space = spaces.Discrete(4)
+
+    def __init__(self, *, keeps: bool) -> None:
+        self.addresses: list[int] = []
+        self._keeps = keeps
+        self._kept: Value = None
+
+    def _new(self) -> Value:
+        array = np.arange(3.0)
+        self.addresses.append(array.ctypes.data)
+        if self._keeps:
+            self._kept = array
+        return array
+
+    @override
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Value:
+        return self._new(), {}
+
+    @override
+    def step(self, action: Value) -> Value:
+        return self._new(), 0.0, False, False, {}
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["fresh", "kept"])
+def test_an_observation_is_shared_with_pytorch_unless_the_environment_keeps_it(
+    keeps: bool,
+) -> None:
     pair = Pair("numpy", "torch")
     pair.require()
-    fresh = np.arange(3.0)
-    seen = _step(pair, fresh, 0.0, False, False, {})[0]
-    assert pair.target.address(seen) == fresh.ctypes.data
+    env = Fresh(keeps=keeps)
+    agent = bridge(pair, env)
+    seen = [agent.reset()[0], *[agent.step(agent.sample_action())[0] for _ in range(3)]]
+    shared = [pair.target.address(obs) for obs in seen] == env.addresses
+    assert shared is not keeps
 
 
 def test_jax_observations_do_not_change_with_the_environments_memory() -> None:
@@ -106,11 +180,12 @@ def test_pytorch_agents_cannot_write_into_the_arrays_of_a_jax_environment() -> N
     np.testing.assert_array_equal(pair.source.values(frozen), np.zeros(3))
 
 
-def test_an_environment_that_breaks_the_promise_of_new_observations_wants_copies(
-    pair: Pair,
+@pytest.mark.parametrize("copy", [None, True])
+def test_an_observation_stays_when_the_environment_overwrites_its_buffer(
+    pair: Pair, copy: bool | None
 ) -> None:
     reused = np.zeros(3, np.float32)
-    agent = bridge(pair, Told((reused, 0.0, False, False, {})), copy=True)
+    agent = bridge(pair, Told((reused, 0.0, False, False, {})), copy=copy)
     agent.reset()
     seen = agent.step(agent.sample_action())[0]
     reused[:] = 7

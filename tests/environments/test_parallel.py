@@ -6,9 +6,7 @@ import copy
 import pickle
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
 from importlib import import_module
-from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -195,17 +193,6 @@ def test_an_error_names_the_agent() -> None:
         refusing.reset()
 
 
-def test_actions_that_cannot_be_read_are_an_error_that_says_so() -> None:
-    class Lost(dict[str, Value]):
-        @override
-        def items(self) -> Value:
-            raise RuntimeError("lost")
-
-    agent = parallel_bridge(TORCH, EchoParallel(spaces.Discrete(2)))
-    with pytest.raises(ConversionError, match=r"^action: the Lost could not be read: lost"):
-        agent.step(Lost(one=torch.tensor(1)))
-
-
 @pytest.mark.parametrize("place", [2, 3])
 def test_a_flag_that_cannot_be_read_names_the_agent(place: int) -> None:
     class Told(ParallelWorld):
@@ -266,22 +253,6 @@ def test_an_integer_of_an_agent_that_nobody_knew_of_is_looked_at() -> None:
         parallel_bridge(pair, env).reset()
 
 
-def test_agents_without_end_are_not_all_remembered(pair: Pair) -> None:
-    class Crowd(ParallelWorld):
-        """Every step has an agent that was never there before."""
-
-        @override
-        def action_space(self, agent: str) -> spaces.Space[Value]:
-            return spaces.Discrete(2)
-
-    agent = parallel_bridge(pair, Crowd())
-    action = pair.target.make(np.array(1))
-    for number in range(3000):
-        received: Value = agent._traffic.act({f"agent {number}": action})
-        same(received[f"agent {number}"], np.int64(1))
-    assert len(agent._traffic.act) <= 1024
-
-
 def test_rewards_of_several_objectives_are_arrays(pair: Pair) -> None:
     class Many(ParallelWorld):
         @override
@@ -324,65 +295,6 @@ def test_an_error_about_what_should_be_a_dictionary_names_it() -> None:
     agent.reset()
     with pytest.raises(ConversionError, match=r"^reward: JAX cannot hold the int64"):
         agent.step(agent.sample_action())
-
-
-class Endless(Mapping[str, float]):
-    """Says that it holds two, and shows more."""
-
-    @override
-    def __len__(self) -> int:
-        return 2
-
-    @override
-    def __iter__(self) -> Iterator[str]:
-        return map(str, count())
-
-    @override
-    def __getitem__(self, key: str) -> float:
-        return 1.0
-
-
-class Unreadable(dict[str, float]):
-    @override
-    def items(self) -> Value:
-        raise RuntimeError("lost")
-
-
-@pytest.mark.parametrize("rewards", [Endless(), Unreadable(left=1.0)])
-def test_rewards_that_cannot_be_read_are_an_error_that_says_so(rewards: object) -> None:
-    agent = parallel_bridge(TORCH, Rewards(rewards))
-    agent.reset()
-    with pytest.raises(ConversionError, match=r"^reward: the \w+ could not be read: "):
-        agent.step(agent.sample_action())
-
-
-class Closing(dict[str, Value]):
-    """What nobody makes again: there is something that it closes."""
-
-    copied = True
-
-    def __del__(self) -> None:
-        """Close it."""
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Closing:
-        if not self.copied:
-            raise TypeError("there is one of it")
-        return Closing({name: held.copy() for name, held in self.items()})
-
-
-def test_rewards_that_cannot_be_made_again_are_copied_where_copies_are_asked_for() -> None:
-    rewards = Closing(left=np.ones(2))
-    agent = parallel_bridge(TORCH, Rewards(rewards), copy=True)
-    agent.reset()
-    got = agent.step(agent.sample_action())[1]
-    assert type(got) is Closing
-    got["left"][:] = 7
-    assert rewards["left"].tolist() == [1, 1]
-
-    rewards.copied = False
-    with pytest.raises(ConversionError, match=r"^reward: the Closing can neither be made again"):
-        agent.step(agent.sample_action())
-    rewards.copied = True
 
 
 # -- being an environment -------------------------------------------------------------------------

@@ -87,6 +87,19 @@ def test_rewards_and_flags_are_arrays_of_the_agent(pair_of_any: Pair) -> None:
         counterpart(got, wanted, pair.target)
 
 
+def test_float_dtype_casts_rewards(pair_of_any: Pair) -> None:
+    told = _Told(pair_of_any, np.array([1.0, 2.0, 3.0]))
+    agent = vector_bridge(pair_of_any, told, float_dtype="float16")
+    agent.reset()
+    for _ in range(20):  # JAX compiles the import of what it saw often
+        obs, rewards, terminations, _, infos = agent.step(agent.sample_action())
+        library = pair_of_any.target
+        assert library.dtype(obs) == library.dtype(rewards) == "float16"
+        assert library.values(rewards).tolist() == [1, 2, 3]
+        assert library.dtype(terminations) == "bool"
+        assert library.dtype(infos["n"]) == "int32"
+
+
 @pytest.mark.parametrize(
     "rewards",
     [np.ones((3, 2)), [1.0, 2.0, 3.0], {"red": np.ones(3), "blue": np.zeros(3)}],
@@ -256,25 +269,35 @@ def test_copies_of_everything_are_made_where_the_agent_wants_them(structured: bo
             np.testing.assert_array_equal(pair.target.values(result), array)
 
 
-def test_observations_are_shared_where_the_environments_return_new_ones() -> None:
+@pytest.mark.parametrize("keeps", [False, True], ids=["fresh", "kept"])
+def test_observations_are_shared_unless_the_environments_keep_them(keeps: bool) -> None:
     pair = Pair("numpy", "torch")
     pair.require()
     envs = EchoVector(spaces.Discrete(2))
-    fresh = np.zeros((3, 2), np.float32)
-    envs.observation_space = _Only(fresh)
-    assert pair.target.address(vector_bridge(pair, envs).reset()[0]) == fresh.ctypes.data
+    space = _Noting(keeps=keeps)
+    envs.observation_space = space
+    agent = vector_bridge(pair, envs)
+    seen = [agent.reset()[0], agent.step(agent.sample_action())[0]]
+    shared = [pair.target.address(obs) for obs in seen] == space.addresses
+    assert shared is not keeps
 
 
-class _Only(spaces.Space[Any]):
-    """Samples one array for ever."""
+class _Noting(spaces.Space[Any]):
+    """Samples new arrays, and notes where they are."""
 
-    def __init__(self, array: Value) -> None:
-        super().__init__(array.shape, array.dtype)
-        self._array = array
+    def __init__(self, *, keeps: bool) -> None:
+        super().__init__((3, 2), np.float32)
+        self.addresses: list[int] = []
+        self._keeps = keeps
+        self._kept: list[Value] = []
 
     @override
     def sample(self, mask: Value = None, probability: Value = None) -> Value:
-        return self._array
+        array = np.zeros((3, 2), np.float32)
+        self.addresses.append(array.ctypes.data)
+        if self._keeps:
+            self._kept.append(array)
+        return array
 
 
 # -- statistics -----------------------------------------------------------------------------------

@@ -203,7 +203,9 @@ class TestWhatHasNoCounterpart:
         if what == "a tensor without values" and pair.target.name == "torch":
             assert stage.step()  # it is the agent's own array
             return
-        if what == "an array that was deleted" and pair.target.name == "jax":
+        is_own = what == "an array that was deleted" and pair.target.name == "jax"
+        # a single reward is looked at on the host
+        if is_own and (place, form) != ("reward", "single"):
             assert stage.step()
             return
         with pytest.raises(ConversionError) as caught:
@@ -282,6 +284,10 @@ class TestRubbish:
         if what in {"an empty list", "an empty array of objects"}:
             assert type(got) is type(value)
             assert len(got) == 0
+        elif isinstance(value, np.ndarray):  # the test holds it, and could write into it
+            assert got.dtype == value.dtype
+            assert got.tolist() == value.tolist()
+            assert not np.shares_memory(got, value)
         else:
             assert got is value
         stage.goes_on()
@@ -392,31 +398,18 @@ class Reusing(gym.Env[Any, Any]):
 
 
 class TestReusedBuffers:
-    def seen(self, pair: Pair, copy: bool | None) -> list[Value]:
+    @pytest.mark.parametrize("copy", [None, True])
+    def test_leave_what_was_returned_as_it_was(self, pair: Pair, copy: bool | None) -> None:
         agent = bridge(pair, Reusing(), copy=copy)
         agent.reset()
-        return [agent.step(agent.sample_action()) for _ in range(40)]
-
-    def held(self, pair: Pair, seen: list[Value]) -> list[list[float]]:
-        return [
-            [float(pair.target.values(step[0]["a"])[0]), float(pair.target.values(step[0]["b"])[0])]
-            for step in seen
-        ]
-
-    def test_are_copied_when_copies_are_asked_for(self, pair: Pair) -> None:
-        seen = self.seen(pair, copy=True)
-        assert self.held(pair, seen) == [[i, i] for i in range(1, 41)]
-        counts = [pair.target.values(step[4]["count"]).tolist() for step in seen]
-        assert counts == [[i, i] for i in range(1, 41)]
-        assert [step[1] for step in seen] == list(range(1, 41))
-
-    def test_never_change_an_array_that_never_changes(self, pair: Pair) -> None:
-        """Into JAX and MLX everything is copied, promise or not."""
-        if pair.target.shares:
-            seen = self.seen(pair, copy=None)
-            assert self.held(pair, seen) == [[40, 40]] * 40, "a promise that was broken shows"
-        else:
-            assert self.held(pair, self.seen(pair, copy=None)) == [[i, i] for i in range(1, 41)]
+        seen = [agent.step(agent.sample_action()) for _ in range(40)]
+        values = pair.target.values
+        for number, (obs, reward, _, _, info) in enumerate(seen, start=1):
+            assert values(obs["a"]).tolist() == [number] * 3
+            assert values(obs["b"]).tolist() == [number] * 2
+            assert values(info["count"]).tolist() == [number] * 2
+            assert values(info["flag"])
+            assert reward == number
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))

@@ -91,7 +91,9 @@ def test_a_hostile_info_leaves_the_wrapper_usable(what: str) -> None:
         agent.reset()
         for _ in range(2):
             step, error = outcome(partial(agent.step, agent.sample_action()))
-            judge(error, expected, "info['hostile']")
+            # one call imports all arrays of a step, and does not say which one it refuses
+            is_of_a_step = str(error).startswith("obs: JAX could not make the array: ")
+            judge(error, expected, "obs" if is_of_a_step else "info['hostile']")
             assert error is not None or list(step[4]) == ["hostile"]
         obs = agent.step(agent.sample_action())[0]
         assert pair.target.values(obs).tolist() == [0, 1, 2]

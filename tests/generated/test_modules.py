@@ -49,7 +49,9 @@ def test_there_is_a_class_for_every_ordered_pair() -> None:
         "BackendNotInstalledError",
         "ConversionError",
         "CopyRequiredError",
+        "UnconvertedContainerWarning",
         "__version__",
+        "register_container",
     }
     for package in (gymbridge, gymbridge.vector, gymbridge.parallel):
         assert set(package.__all__) <= set(dir(package))
@@ -107,8 +109,7 @@ def test_infer_is_the_constructor(package: str, source: str, target: str) -> Non
     given: dict[str, object] = {"copy": True, "float_dtype": "float32"}
     found = subclass.infer(env, **given)
     assert type(found) is subclass
-    settings = found._traffic._settings
-    assert found._given(settings) == given
+    assert found._convert.settings.arguments() == given
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)

@@ -18,6 +18,7 @@ import pytest
 from gymbridge_generator.commands import check
 from gymbridge_generator.errors import GeneratorError, SettingsError
 from gymbridge_generator.reading import read_text
+from gymbridge_generator.sharing import RULE
 from tests.generator.command import GENERATOR, RUNTIME, gymbridge, python
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ def test_check_says_what_drifted(project: Path) -> None:
     assert '-    read_only="kept",\n+    read_only="refused",\n' in done.stdout
     states = [line for line in done.stdout.splitlines() if line.startswith("out of date: ")]
     assert "out of date: src/mine/bridges/backends/strict.py" in states
-    assert "out of date: src/mine/bridges/numpy_to_strict.py" in states
-    assert "out of date: src/mine/bridges/strict_to_numpy.py" not in states
+    assert "out of date: src/mine/bridges/jax_to_strict.py" in states
+    assert "out of date: src/mine/bridges/numpy_to_strict.py" not in states
     assert done.stdout.endswith("\nto mend this, run: gymbridge generate\n")
     assert gymbridge("generate", cwd=project).returncode == 0
     assert gymbridge("check", cwd=project).returncode == 0
@@ -168,9 +169,9 @@ def test_list_without_a_terminal(project: Path) -> None:
         ["StrictToCupy", "array-api-strict", "CuPy", "single, vector", "copied"],
         ["StrictToJax", "array-api-strict", "JAX", "single, vector", "copied"],
         ["StrictToMlx", "array-api-strict", "MLX", "single, vector", "copied"],
-        ["StrictToNumpy", "array-api-strict", "NumPy", "single, vector", "shared"],
-        ["StrictToTorch", "array-api-strict", "PyTorch", "single, vector", "shared"],
-        ["TorchToStrict", "PyTorch", "array-api-strict", "single, vector", "shared"],
+        ["StrictToNumpy", "array-api-strict", "NumPy", "single, vector", "copied"],
+        ["StrictToTorch", "array-api-strict", "PyTorch", "single, vector", "copied"],
+        ["TorchToStrict", "PyTorch", "array-api-strict", "single, vector", "copied"],
     ]
 
 
@@ -186,6 +187,7 @@ def test_list_on_a_terminal(project: Path) -> None:
     assert "\x1b[" in shown, "there are colours"
     assert "StrictToTorch" in shown
     assert "━" in shown
+    assert RULE in shown
 
 
 def test_list_shows_the_shipped_wrappers_without_settings(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
+from gymbridge_generator.fast_path import FastPaths
 from gymbridge_generator.load import parse
-from gymbridge_generator.ordinary import at_once, shares_observations
 from gymbridge_generator.plan import plan
 from gymbridge_generator.render import render
 from gymbridge_generator.resources import shipped_spec, templates
@@ -48,19 +48,20 @@ def test_a_backend_of_its_own_may_have_any_name(own_spec: str, name: str, statem
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "by_converters", "by_steps"),
+    ("source", "target", "has_path"),
     [
-        ("numpy", "torch", True, True),
-        ("torch", "numpy", True, True),
-        ("jax", "numpy", False, True),  # a view that is read-only
-        ("numpy", "jax", False, False),
-        ("torch", "strict", False, False),  # shared, by more than one call
+        ("numpy", "torch", True),
+        ("torch", "numpy", True),
+        ("jax", "mlx", True),
+        ("numpy", "strict", False),  # it names no calls
+        ("strict", "torch", False),
     ],
 )
-def test_only_arrays_of_numpy_are_shared_by_one_call(
-    own_spec: str, source: str, target: str, by_converters: bool, by_steps: bool
+def test_a_pair_has_a_fast_path_where_both_libraries_name_calls(
+    own_spec: str, source: str, target: str, has_path: bool
 ) -> None:
     shipped = parse(shipped_spec().read_text(encoding="utf-8"), "backends.toml").spec.backend
     known = {backend.name: backend for backend in (*shipped, *parse(own_spec, "").spec.backend)}
-    assert at_once(known[source], known[target]) is by_converters
-    assert shares_observations(known[source], known[target]) is by_steps
+    paths = FastPaths.of(known[source], known[target])
+    assert (paths.obs is not None) is has_path
+    assert (paths.action is not None) is has_path

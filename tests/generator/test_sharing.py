@@ -21,7 +21,7 @@ def library(
         name=name,
         title=name.title(),
         module=name,
-        array=f"{name}.Array",
+        array="numpy.ndarray" if name == "numpy" else f"{name}.Array",
         mutable=mutable,
         read_only=read_only,
         views=views,
@@ -33,7 +33,8 @@ def library(
 NUMPY = library("numpy", mutable=True, read_only="kept")
 TORCH = library("torch", mutable=True, read_only="ignored")
 JAX = library("jax", mutable=False, read_only="refused")
-MLX = library("mlx", mutable=True, read_only="kept", views="read-only", copies_in=True)
+MLX = library("mlx", mutable=True, read_only="kept", views="constant", copies_in=True)
+VIEWED = library("viewed", mutable=True, read_only="kept", views="read-only")
 CUPY = library("cupy", mutable=True, read_only="ignored", host=False)
 ARROW = library("arrow", mutable=False, read_only="kept")
 
@@ -50,6 +51,7 @@ ARROW = library("arrow", mutable=False, read_only="kept")
         (NUMPY, MLX, "copied"),
         (JAX, MLX, "copied"),
         (MLX, NUMPY, "read-only view"),
+        (VIEWED, NUMPY, "read-only view"),
         (MLX, TORCH, "copied"),
         (MLX, JAX, "copied"),
         (JAX, ARROW, "copied"),
@@ -61,43 +63,91 @@ def test_sharing(source: Backend, target: Backend, expected: str) -> None:
     assert sharing.sharing(source, target) == expected
 
 
-def test_sentences() -> None:
-    assert sharing.observations(NUMPY, TORCH, reused=False) == (
-        "Observations share the memory of what the environment returns; read-only memory is copied."
-    )
-    assert sharing.observations(TORCH, NUMPY, reused=True) == (
-        "Observations share the memory of what the environment returns. An environment that says "
-        "it reuses its buffers (``copy=False``) has them copied."
-    )
-    assert sharing.observations(NUMPY, JAX, reused=False) == (
-        "Observations are copies: an array of Jax must not change, and the memory of Numpy may."
-    )
-    assert sharing.observations(JAX, TORCH, reused=False) == (
-        "Observations are copies: an array of Jax must not change, and Torch would write into it."
-    )
-    assert sharing.observations(NUMPY, MLX, reused=False) == (
-        "Observations are copies: Mlx copies whatever it imports."
-    )
-    assert sharing.observations(MLX, TORCH, reused=False) == (
-        "Observations are copies: the memory of Mlx is there to be read, and Torch would write "
-        "into it."
-    )
-    for source, target in ((CUPY, TORCH), (TORCH, CUPY)):
-        assert sharing.observations(source, target, reused=False) == (
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        (NUMPY, TORCH, "shared"),
+        (TORCH, NUMPY, "copied"),
+        (JAX, NUMPY, "read-only view"),
+        (MLX, NUMPY, "read-only view"),
+        (VIEWED, NUMPY, "copied"),
+        (NUMPY, JAX, "copied"),
+        (CUPY, NUMPY, "copied"),
+    ],
+)
+def test_sharing_of_wrappers(source: Backend, target: Backend, expected: str) -> None:
+    assert sharing.wrapped(source, target) == expected
+
+
+HELD = "Observations are copies: the environment may keep its arrays and write into them."
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "sentence"),
+    [
+        (
+            NUMPY,
+            TORCH,
+            "Observations share the memory of what the environment returns if nobody else can "
+            "reach that memory; otherwise they are copies.",
+        ),
+        (TORCH, NUMPY, HELD),
+        (VIEWED, NUMPY, HELD),
+        (
+            NUMPY,
+            JAX,
+            "Observations are copies: arrays of Jax never change, and the memory of Numpy may.",
+        ),
+        (
+            JAX,
+            TORCH,
+            "Observations are copies: arrays of Jax never change, and Torch would write into it.",
+        ),
+        (NUMPY, MLX, "Observations are copies: Mlx copies whatever it imports."),
+        (
+            MLX,
+            TORCH,
+            "Observations are copies: nobody may write into the memory of Mlx, and Torch would "
+            "write into it.",
+        ),
+        (
+            CUPY,
+            TORCH,
             "Observations are copies: Cupy has its arrays on devices, and shares only what is "
-            "there already."
-        )
-    assert sharing.observations(JAX, ARROW, reused=False) == (
-        "Observations are copies: arrays of Arrow have memory of their own."
-    )
-    assert sharing.observations(MLX, NUMPY, reused=False) == (
-        "Observations are read-only views of the environment's memory: the memory of Mlx is there "
-        "to be read."
-    )
+            "there already.",
+        ),
+        (
+            TORCH,
+            CUPY,
+            "Observations are copies: Cupy has its arrays on devices, and shares only what is "
+            "there already.",
+        ),
+        (JAX, ARROW, "Observations are copies: arrays of Arrow have memory of their own."),
+        (
+            MLX,
+            NUMPY,
+            "Observations are read-only views of the environment's memory: nobody may write into "
+            "the memory of Mlx.",
+        ),
+        (
+            JAX,
+            NUMPY,
+            "Observations are read-only views of the environment's memory: arrays of Jax never "
+            "change.",
+        ),
+    ],
+)
+def test_what_a_wrapper_does_with_observations(
+    source: Backend, target: Backend, sentence: str
+) -> None:
+    assert sharing.observations(source, target) == sentence
+
+
+def test_what_a_wrapper_does_with_actions_and_a_converter_with_values() -> None:
     assert sharing.actions(NUMPY) == (
         "Actions reach the environment as copies, so that it may write into them."
     )
     assert sharing.actions(JAX) == "Actions reach the environment as copies."
     assert sharing.values(JAX, NUMPY) == (
-        "The result is a read-only view: an array of Jax must not change."
+        "The result is a read-only view: arrays of Jax never change."
     )

@@ -75,7 +75,17 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
             "[backend.dlpack]\naligment = 8",
             "my.toml:10: backend[0].dlpack.aligment: unknown key; did you mean 'alignment'?",
         ),
+        (
+            'distribution = "mine"',
+            '[backend.calls]\nto_nunpy = "mine.calls:to_numpy"',
+            "my.toml:10: backend[0].calls.to_nunpy: unknown key; did you mean 'to_numpy'?",
+        ),
         # kinds
+        (
+            'distribution = "mine"',
+            "calls.item = 3",
+            "my.toml:9: backend[0].calls.item: 3 is of the wrong kind; use text, in quotes",
+        ),
         (
             'title = "Mine"',
             "title = 1",
@@ -119,6 +129,22 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
             'dlpack.dtypes = ["uint8"]\ndlpack.narrows.bool = "int8"',
             "my.toml:10: backend[0].dlpack.narrows.bool: 'int8' is none of its dtypes; name one of "
             "those",
+        ),
+        *(
+            (
+                'distribution = "mine"',
+                f'calls.{call} = "{reference}"',
+                f"my.toml:9: backend[0].calls.{call}: '{reference}' is not a reference; write it "
+                "as in package.module:NAME",
+            )
+            for call in ("to_numpy", "from_numpy", "from_numpy_to", "from_numpy_many", "item")
+            for reference in ("mine.calls", "mine.calls:to_numpy()", "mine:a.b", ":item")
+        ),
+        (
+            'distribution = "mine"',
+            'imports = ["from mine import to_numpy"]',
+            "my.toml:9: backend[0].imports: 'from mine import to_numpy' binds 'to_numpy', which "
+            "generated code does; use 'as'",
         ),
         (
             'distribution = "mine"',

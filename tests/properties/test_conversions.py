@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from gymbridge_runtime import converter as converter_module
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import load
-from gymbridge_runtime.shortcuts import Shortcuts
+from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.core.converter import Converter
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +17,7 @@ from tests.properties.plans import Array, build, check, leaves, plans, stored, w
 from tests.support import LIBRARIES, PAIRS, Host, Library, Pair, identical
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.backends.base import AnyBackend
 
 Tree = Any
 MUTABLE = {"numpy", "torch"}
@@ -196,16 +194,6 @@ def test_the_path_of_an_error_leads_to_what_has_no_counterpart(
     check(pair.convert(good), plan, good, pair.target)
 
 
-def plainly(target: AnyBackend, value: Tree, **options: Tree) -> Tree:
-    """Convert ``value`` without any shortcut, one array after the other."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Shortcuts, "before", lambda _, long_way: long_way)
-        patch.setattr(
-            converter_module, "before_numbers", lambda _imports, _kind, long_way: long_way
-        )
-        return Converter(target, **options).one_by_one(value)
-
-
 def same_results(one: Tree, other: Tree, target: Library) -> None:
     for (path, a), (_, b) in zip(leaves(one), leaves(other), strict=True):
         assert type(a) is type(b), path
@@ -218,22 +206,17 @@ def same_results(one: Tree, other: Tree, target: Library) -> None:
 
 @every_pair
 @any_data
-def test_the_short_ways_do_what_the_long_way_does(pair: Pair, data: st.DataObject) -> None:
+def test_the_fast_path_does_what_the_general_path_does(pair: Pair, data: st.DataObject) -> None:
     """Often enough that JAX compiles what comes again."""
     pair.require()
     plan = data.draw(plans(pair.source))
     value = build(plan)
     copy = data.draw(st.sampled_from([None, True]))
-    promised = data.draw(st.booleans())
-    target = backend(pair.target)
-    wanted = plainly(target, value, copy=copy, promised_new=promised)
-    convert = Converter(target, copy=copy, promised_new=promised)
-    result = convert(value)
+    wanted = Converter(backend(pair.target), copy=copy)(value)
+    result = pair.convert(value, copy=copy)
     for _ in range(data.draw(st.sampled_from([0, 0, 0, 20]))):
-        result = convert(value)
+        result = pair.convert(value, copy=copy)
     same_results(result, wanted, pair.target)
-    behind_shortcut = convert.behind_shortcut(backend(pair.source))
-    same_results(behind_shortcut(value), wanted, pair.target)
     for (part, source), (_, short), (_, long) in zip(
         numbers_of(value, plan), numbers_of(result, plan), numbers_of(wanted, plan), strict=True
     ):
@@ -245,14 +228,19 @@ def test_the_short_ways_do_what_the_long_way_does(pair: Pair, data: st.DataObjec
 
 @every_pair
 @any_data
-def test_a_refused_tree_is_refused_on_every_way(pair: Pair, data: st.DataObject) -> None:
-    """Integers that JAX has no room for: all ways say the same."""
+def test_the_fast_path_refuses_what_the_general_path_refuses(
+    pair: Pair, data: st.DataObject
+) -> None:
+    """Integers that JAX has no room for: both say the same."""
     pair.require()
     wide = data.draw(st.sampled_from([2**31, -(2**31) - 1, 2**40, 2**63 - 1]))
-    value = [build(data.draw(plans(pair.source))), np.array([1, wide]), wide]
-    target = backend(pair.target)
+    array: Tree = np.array([1, wide])
+    if stored("int64", pair.source) == "int64":
+        array = pair.source.make(array)
+    tree = build(data.draw(plans(pair.source)))
+    value = data.draw(st.sampled_from([array, {"a": array}, [tree, array], [tree, wide]]))
     said: list[str] = []
-    for convert in (Converter(target), Converter(target).one_by_one):
+    for convert in (Converter(backend(pair.target)), pair.convert):
         with suppress(ConversionError):
             convert(value)
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from gymbridge_runtime.backends.dlpack import DlpackBackend
-from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.core.converter import Converter
 
 if TYPE_CHECKING:
     from tests.support import Array, Host

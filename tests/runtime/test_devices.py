@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymbridge_runtime import ConversionError, CopyRequiredError, known
+from gymbridge_runtime import ConversionError, CopyRequiredError
+from gymbridge_runtime.backends.array_api import NamespaceBackend
 from gymbridge_runtime.backends.dlpack import DlpackBackend
 from gymbridge_runtime.backends.jax import JAX, JaxBackend
-from gymbridge_runtime.backends.namespace import NamespaceBackend
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import load
+from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.core.ownership import Ownership
 from gymnasium import spaces
 
 from gymbridge import JaxToTorch, NumpyToJax, NumpyToTorch, TorchToNumpy
@@ -192,8 +193,8 @@ assert Pair("numpy", "jax").convert(3, device=layout).sharding.is_fully_replicat
 
     def test_an_array_that_lies_as_it_is_asked_to_is_itself(self, eight: Interpreter) -> None:
         code = """
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import load
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.backends.registry import load
 convert = Converter(load("gymbridge_runtime.backends.jax:JAX"), device=batches, copy=False)
 spelt = jax.device_put(jnp.ones((8, 2)), NamedSharding(mesh, PartitionSpec("batch", None)))
 assert convert(spelt) is spelt
@@ -228,19 +229,19 @@ assert identical(np.array(env.told), np.arange(3, dtype=np.int32))
     ) -> None:
         code = """
 layout = NamedSharding(mesh, PartitionSpec("batch", None), memory_kind="unpinned_host")
-from gymbridge_runtime.known import load
+from gymbridge_runtime.backends.registry import load
 kinds = {one.kind for one in jax.devices()[0].addressable_memories()}
 assert {"unpinned_host", "device"} <= kinds, kinds
 for shape in ((8, 2), (8,)):
     array = Pair("numpy", "jax").convert(np.ones(shape, "f4"), device=layout)
     assert array.sharding.memory_kind == "unpinned_host", shape
-assert load("gymbridge_runtime.backends.jax:JAX").everywhere(layout).memory_kind == "unpinned_host"
+assert load("gymbridge_runtime.backends.jax:JAX").replicated(layout).memory_kind == "unpinned_host"
 """
         eight.run(PREAMBLE + code)
 
     def test_a_kind_of_memory_beside_the_devices_own_has_no_text(self, eight: Interpreter) -> None:
         code = """
-from gymbridge_runtime.known import load
+from gymbridge_runtime.backends.registry import load
 backend = load("gymbridge_runtime.backends.jax:JAX")
 pinned = SingleDeviceSharding(devices[3], memory_kind="pinned_host")
 assert backend.device_text(pinned) is pinned
@@ -248,37 +249,19 @@ assert backend.device_text(SingleDeviceSharding(devices[3])) == "cpu:3"
 """
         eight.run(PREAMBLE + code)
 
-    def test_a_batch_that_does_not_divide_is_an_error_that_says_so(
+    def test_arrays_that_a_mesh_does_not_divide_are_on_every_device(
         self, eight: Interpreter
     ) -> None:
         code = """
-good, bad = np.ones((8, 4), "f4"), np.ones((6, 4), "f4")
-for tree in ({"obs": bad}, {"obs": [good, bad]}):
-    try:
-        Pair("numpy", "jax").convert(tree, device=batches)
-    except ConversionError as error:
-        print(error.path)
-        print(error)
-        assert isinstance(error.__cause__, ValueError)
+good, bad = np.ones((8, 4), "f4"), np.full((6, 4), 2, "f4")
+for tree in ({"obs": [bad]}, {"obs": [bad, good]}):
+    found, *others = Pair("numpy", "jax").convert(tree, device=batches)["obs"]
+    assert found.sharding.is_fully_replicated and len(found.devices()) == 8
+    assert identical(np.array(found), bad)
+    for other in others:
+        assert other.sharding.is_equivalent_to(batches, 2)
 """
-        path, message, other, _ = eight.run(PREAMBLE + code).splitlines()
-        assert (path, other) == ("value['obs']", "value['obs'][1]")
-        assert message.startswith("value['obs']: JAX could not make the array on NamedSharding(")
-        assert "divi" in message
-        assert "(numpy.ndarray of float32, shape (6, 4), on cpu)" in message
-
-    def test_a_vector_that_does_not_divide_is_one_too(self, eight: Interpreter) -> None:
-        code = """
-import gymnasium as gym
-from gymbridge.vector import NumpyToJax
-env = NumpyToJax(gym.make_vec("CartPole-v1", 6, vectorization_mode="sync"), batches)
-env.unwrapped.reset(seed=0)
-try:
-    env.step(np.zeros(6, int))
-except ConversionError as error:
-    print(error)
-"""
-        assert eight.run(PREAMBLE + code).startswith("obs: JAX could not make the array on NamedSh")
+        eight.run(PREAMBLE + code)
 
     def test_snapshots_hold_there_too(self, eight: Interpreter) -> None:
         code = """
@@ -323,8 +306,8 @@ for array in (jnp.arange(8.0), elsewhere):
         self, eight: Interpreter
     ) -> None:
         code = """
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import load
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.backends.registry import load
 own = [jax.device_put(jnp.arange(8.0), place) for place in (devices[3], batches, replicated)]
 with jax.default_device(devices[2]):
     own += [jnp.arange(8.0)]
@@ -344,8 +327,8 @@ assert moved(own[0]).devices() == {devices[5]}
         self, eight: Interpreter
     ) -> None:
         code = """
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import load
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.backends.registry import load
 with jax.enable_x64(True):
     values = jnp.arange(8) + 2**40
     own = [jax.device_put(values, place) for place in (batches, replicated, devices[2])]
@@ -360,56 +343,9 @@ for place in (batches, replicated, "cpu:1", None):
 """
         eight.run(PREAMBLE + code)
 
-    def test_spaces_of_a_user_s_own_are_not_divided(self, eight: Interpreter) -> None:
-        code = """
-import gymnasium as gym
-from gymnasium import spaces
-from gymnasium.vector import SyncVectorEnv
-from gymbridge.vector import NumpyToJax
-class Joint(spaces.Space):
-    def sample(self, mask=None, probability=None):
-        return np.ones(8, np.float32)
-    def __eq__(self, other):
-        return isinstance(other, Joint)
-class Seen(gym.Env):
-    action_space = spaces.Discrete(2)
-    def __init__(self, space):
-        self.observation_space = space
-    def reset(self, *, seed=None, options=None):
-        return self.observation_space.sample(), {}
-for space in (Joint((8,), np.float32), spaces.Dict(joint=Joint((8,), np.float32))):
-    env = NumpyToJax(SyncVectorEnv([lambda: Seen(space)] * 8), batches)
-    obs, _ = env.reset()
-    joints = obs["joint"] if type(obs) is dict else obs
-    assert len(joints) == 8
-    assert all(one.sharding.is_fully_replicated for one in joints)
-"""
-        eight.run(PREAMBLE + code)
-
-    def test_actions_that_come_one_for_each_environment_are_not_divided(
+    def test_graphs_and_sequences_of_each_environment_are_on_every_device(
         self, eight: Interpreter
     ) -> None:
-        code = """
-from gymnasium import spaces
-from gymbridge.vector import JaxToNumpy
-from tests.environments.worlds import EchoVector
-box = spaces.Box(-1, 1, (3,))
-for space in (
-    spaces.Sequence(box, stack=True),
-    spaces.OneOf([box, box]),
-    spaces.Graph(box, None),
-    spaces.Tuple((spaces.Sequence(box), spaces.Box(-1, 1, (2,)))),
-):
-    env = EchoVector(space, 8)
-    env.action_space.seed(2)
-    JaxToNumpy(env, env_device=batches).step(env.action_space.sample())
-    divided = [not one.sharding.is_fully_replicated for one in jax.tree.leaves(env.received)]
-    assert sum(divided) == isinstance(space, spaces.Tuple), (space, divided)
-    assert all(len(one.devices()) == 8 for one in jax.tree.leaves(env.received))
-"""
-        eight.run(PREAMBLE + code)
-
-    def test_what_comes_one_for_each_environment_is_not_divided(self, eight: Interpreter) -> None:
         code = """
 import gymnasium as gym
 from gymnasium import spaces
@@ -448,7 +384,7 @@ assert reward.sharding.is_equivalent_to(batches, 1)
 """
         eight.run(PREAMBLE + code)
 
-    def test_what_is_not_as_its_space_declares_is_not_divided_either(
+    def test_observations_that_their_space_does_not_declare_arrive_whole(
         self, eight: Interpreter
     ) -> None:
         code = """
@@ -475,61 +411,6 @@ else:
     raise AssertionError("it has 81 bits")
 """
         eight.run(PREAMBLE + code)
-        eight.run(PREAMBLE + code)
-
-    def test_what_cannot_be_read_or_made_again_is_as_without_a_mesh(
-        self, eight: Interpreter
-    ) -> None:
-        code = """
-from gymnasium import spaces
-from gymbridge.vector import NumpyToJax
-from tests.environments.worlds import EchoVector
-class Odd(EchoVector):
-    def reset(self, *, seed=None, options=None):
-        return self.given, {}
-class Unreadable(dict):
-    def items(self):
-        raise RuntimeError("lost")
-class Closing(dict):  # nobody makes another one
-    def __del__(self):
-        pass
-class Single(Closing):
-    def __deepcopy__(self, memo):
-        raise TypeError("there is one of it")
-bare = Odd(spaces.Discrete(2))
-inside = spaces.Dict(words=spaces.Sequence(spaces.Discrete(3)))
-bare.single_observation_space = spaces.Dict(inside=inside)
-env = NumpyToJax(bare, batches, copy=True)
-word = np.ones(3)
-for obs, path in (
-    (Unreadable(inside={}), "obs"),
-    ({"inside": Unreadable(words=())}, "obs['inside']"),
-    ({"inside": Single(words=(word,))}, "obs['inside']"),
-):
-    bare.given = obs
-    try:
-        env.reset()
-    except ConversionError as error:
-        assert error.path == path, error.path
-    else:
-        raise AssertionError(path)
-bare.given = {"inside": Closing(words=(word,))}
-found, _ = env.reset()
-(copied,) = found["inside"]["words"]
-assert type(found["inside"]) is Closing
-copied[:] = 7
-assert word.tolist() == [1, 1, 1]
-counts = spaces.Box(-(2**60), 2**60, (), np.int64)
-bare.single_observation_space = spaces.Dict(words=inside["words"], count=counts)
-env = NumpyToJax(bare, batches)
-bare.given = {"words": (word,), "count": np.full(8, 2**40)}
-try:
-    env.reset()
-except ConversionError as error:
-    assert error.path == "obs['count']", error.path
-else:
-    raise AssertionError("they have 41 bits")
-"""
         eight.run(PREAMBLE + code)
 
     def test_memory_is_copied_once_on_its_way_to_another_device(self, eight: Interpreter) -> None:
@@ -606,16 +487,27 @@ class TestJaxOffTheHost:
         assert identical(np.array(result), before)
         assert copied == []
 
-    def test_shows_no_array_in_passing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert JAX.plain_kind() is type(jax.numpy.ones(1))
-        monkeypatch.setattr(JaxBackend, "leaves_host", lambda *_: True)
-        assert JAX.plain_kind() is None
-
-    def test_shows_no_array_in_passing_of_which_it_may_have_a_part(
+    def test_has_no_fast_path_where_the_default_device_is_no_cpu(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("gymbridge_runtime.backends.jax._process_count", lambda: 2)
-        assert JAX.plain_kind() is None
+        assert JAX.calls_reach(None)
+        monkeypatch.setattr(JaxBackend, "leaves_host", lambda *_: True)
+        assert not JAX.calls_reach(None)
+
+    def test_has_no_fast_path_to_a_device_that_is_no_cpu(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (device, *_) = jax.devices()
+        assert JAX.calls_reach(device)
+        monkeypatch.setattr(JaxBackend, "leaves_host", elsewhere)
+        assert not JAX.calls_reach(device)
+
+    def test_has_no_fast_path_among_several_processes(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # an array may have parts that this process does not see
+        monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._process_count", lambda: 2)
+        assert not JAX.calls_reach(None)
 
     def test_refuses_arrays_of_which_parts_are_on_other_hosts(
         self, monkeypatch: pytest.MonkeyPatch
@@ -636,9 +528,12 @@ class TestTextThatNamesNoDevice:
         with pytest.raises(TypeError, match=r"JAX has devices, shardings and texts .* got 3\.5"):
             Pair("numpy", "jax").convert(np.ones(1), device=3.5)
 
-    def test_is_refused_by_pytorch(self) -> None:
-        with pytest.raises(RuntimeError, match="nonsense"):
-            Pair("numpy", "torch").convert(np.ones(1), device="nonsense")
+    @pytest.mark.parametrize("device", ["nonsense", "gpu", "cpu:x", 0, 1.5])
+    def test_is_refused_by_pytorch_with_the_devices_that_there_are(self, device: Array) -> None:
+        with pytest.raises(ValueError, match="PyTorch cannot use device=") as caught:
+            NumpyToTorch(gym.make("CartPole-v1"), device)
+        assert repr(device) in str(caught.value)
+        assert "; write one of 'cpu'" in str(caught.value)
 
     def test_is_refused_by_numpy(self) -> None:
         numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
@@ -669,19 +564,17 @@ class TestPyTorch:
         with pytest.raises(ConversionError, match=match):
             TorchToNumpy(env, env_device=device)
 
-    def test_says_what_keeps_it_from_a_device_that_is_not_there(self) -> None:
-        if torch.cuda.is_available():
-            device, words = "xpu", "xpu"
-        else:
-            device, words = "cuda", "cuda"
-        for value in (np.ones(2), torch.ones(2), 3, np.float32(1)):
-            for options in ({}, {"copy": True}):
-                with pytest.raises(ConversionError) as caught:
-                    Pair("numpy", "torch").convert({"obs": [value]}, device=device, **options)
-                message = str(caught.value)
-                assert message.startswith("value['obs'][0]: PyTorch could not ")
-                assert f" on {words}: " in message
-                assert caught.value.__cause__ is not None
+    def test_says_at_once_that_a_device_is_not_there(self) -> None:
+        device = "xpu" if torch.cuda.is_available() else "cuda"
+        for make in (
+            lambda: Pair("numpy", "torch").convert(np.ones(2), device=device),
+            lambda: NumpyToTorch(gym.make("CartPole-v1"), device),
+            lambda: TorchToNumpy(NumpyToTorch(gym.make("CartPole-v1")), env_device=device),
+        ):
+            with pytest.raises(ValueError, match=f"PyTorch cannot use device='{device}'") as caught:
+                make()
+            assert "; write one of 'cpu'" in str(caught.value)
+            assert caught.value.__cause__ is not None
 
 
 STRICT = "tests.runtime.test_devices:BACKEND"
@@ -689,9 +582,9 @@ BACKEND: DlpackBackend
 
 
 @pytest.fixture
-def backend(monkeypatch: pytest.MonkeyPatch) -> DlpackBackend:
+def backend(own_backends: None) -> DlpackBackend:
     """The library whose devices are separate, as a spec would describe it."""
-    monkeypatch.setattr(known, "_REGISTERED", dict(known._REGISTERED))
+    del own_backends
     return DlpackBackend(
         name="strict",
         title="array-api-strict",
@@ -740,7 +633,7 @@ class TestSeparateDevices:
             for convert in (
                 Converter(backend, device=FIRST),
                 Converter(backend, device=FIRST, copy=True),
-                Converter(backend, device=FIRST, promised_new=False),
+                Converter(backend, device=FIRST, default=Ownership.SNAPSHOT),
             ):
                 convert(np.ones(1))  # finds out where the library has its arrays
                 patch.setattr(backend, "private_copy", refuse)
@@ -753,7 +646,7 @@ class TestSeparateDevices:
 
     def test_are_not_reached_without_a_copy(self, backend: DlpackBackend) -> None:
         for value in (np.ones(2), strict.ones(2)):
-            with pytest.raises(CopyRequiredError, match=r"copies whatever it imports|copied to"):
+            with pytest.raises(CopyRequiredError, match=r"transferred to|copied to"):
                 Converter(backend, device=FIRST, copy=False)(value)
 
     def test_share_host_memory_where_that_is_their_home(self, backend: DlpackBackend) -> None:
@@ -766,8 +659,8 @@ class TestSeparateDevices:
     def test_keep_arrays_that_are_cast_or_copied(self, backend: DlpackBackend) -> None:
         keep(backend)
 
-    def test_of_the_standard_keep_them_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(known, "_REGISTERED", dict(known._REGISTERED))
+    @pytest.mark.usefixtures("own_backends")
+    def test_of_the_standard_keep_them_too(self) -> None:
         keep(NamespaceBackend("array_api_strict"))
 
     @pytest.mark.usefixtures("backend")

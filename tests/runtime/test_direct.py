@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
-from gymbridge_runtime.backend import Backend, Export, HostView
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import _REGISTERED, load
+from gymbridge_runtime.backends.base import Backend, Export, HostView
+from gymbridge_runtime.backends.registry import load, register
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.core.ownership import Ownership
 from typing_extensions import override
 
 from tests.libraries.jax import jax, jnp
 from tests.libraries.torch import torch
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.core.dtypes import AnyDType
     from typing_extensions import CapsuleType
 
     from tests.support import Array, Host
@@ -146,13 +147,14 @@ class Libraries:
 
 
 @pytest.fixture
-def libraries(monkeypatch: pytest.MonkeyPatch) -> Libraries:
+def libraries(monkeypatch: pytest.MonkeyPatch, own_backends: None) -> Libraries:
+    del own_backends
     found = Libraries()
     for kind, library in zip((Red, Blue, Ice, Snow), found.all(), strict=True):
         # one root for each, as libraries have
         monkeypatch.setattr(kind, "__module__", f"{library.name.lower()}_gpu.core")
         library.roots = frozenset({f"{library.name.lower()}_gpu"})
-        monkeypatch.setitem(_REGISTERED, next(iter(library.roots)), library)
+        register(library)
     return found
 
 
@@ -209,18 +211,14 @@ class TestSharing:
 
 class TestCopies:
     @pytest.mark.parametrize(
-        "options", [{"copy": True}, {"promised_new": False}], ids=["copy=True", "actions"]
+        "options", [{"copy": True}, {"default": Ownership.SNAPSHOT}], ids=["copy=True", "actions"]
     )
     @pytest.mark.parametrize("target", ["blue", "ice"])
     def test_are_made_once_by_the_library_whose_array_it_is(
-        self, libraries: Libraries, target: str, options: dict[str, bool]
+        self, libraries: Libraries, target: str, options: dict[str, Array]
     ) -> None:
         source = Red(numbers(), 1)
-        result: Array = Converter(
-            getattr(libraries, target),
-            copy=options.get("copy"),
-            promised_new=options.get("promised_new", True),
-        )((source,))
+        result: Array = Converter(getattr(libraries, target), **options)((source,))
         source.memory[...] = -1
         assert result[0].memory.tolist() == numbers().tolist()
         assert result[0].index == 1
@@ -314,7 +312,6 @@ def test_what_an_importer_refuses_is_told_with_the_leaf(
 
 
 def test_direct_imports_stand_beside_what_is_imported_together(libraries: Libraries) -> None:
-    libraries.blue.batches = True
     source = Red(numbers())
     result: Array = Converter(libraries.blue)({"a": source, "b": numbers(), "c": 3})
     assert [type(one) for one in result.values()] == [Blue, Blue, Blue]
@@ -323,7 +320,6 @@ def test_direct_imports_stand_beside_what_is_imported_together(libraries: Librar
 
 
 def test_what_is_imported_together_goes_to_the_device_too(libraries: Libraries) -> None:
-    libraries.blue.batches = True
     result: Array = Converter(libraries.blue, device=2)({"b": numbers(), "c": numbers()})
     assert [array.index for array in result.values()] == [2, 2]
 

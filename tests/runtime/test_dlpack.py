@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from gymbridge_runtime import ConversionError, CopyRequiredError, known
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.dlpack import Exporter, LegacyExporter, host_view
-from gymbridge_runtime.known import load
+from gymbridge_runtime import ConversionError, CopyRequiredError
+from gymbridge_runtime.backends import registry
+from gymbridge_runtime.backends.dlpack_protocol import Exporter, LegacyExporter, host_view
+from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.core.converter import Converter
 from numpy.lib.stride_tricks import as_strided
 
 from tests.libraries.torch import torch
@@ -364,7 +365,7 @@ class TestALibraryThatIsOnlyDescribed:
         monkeypatch.setitem(sys.modules, "fake_library.core", fake)
         backend = described(module="fake_library.core", array="fake_library.core.Array")
         assert memory_given(backend, np.ones(2)).tolist() == [1, 1]
-        assert known.backend_of(FakeArray) is backend
+        assert registry.backend_of(FakeArray) is backend
 
     def test_may_take_capsules_of_the_old_kind_only(self, fake: types.ModuleType) -> None:
         for takes, version in (("object", "legacy"), ("capsule", "legacy"), ("capsule", "1.0")):

@@ -11,9 +11,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
-from gymbridge_runtime.bounds import proves_fit
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import load
+from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.core.bounds import proves_fit
+from gymbridge_runtime.core.converter import Converter
 from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 
@@ -294,7 +294,7 @@ class TestBoundsOfSpaces:
         observation = np.arange(3)
         env = NumpyToJax(Replay(spaces.MultiDiscrete([9, 9, 9]), observation))
         env.reset()  # scalars of the package are looked at, once
-        monkeypatch.setattr("gymbridge_runtime.arrays.first_misfit", pytest.fail)
+        monkeypatch.setattr("gymbridge_runtime.core.arrays.first_misfit", pytest.fail)
         obs, _ = env.reset()
         assert isinstance(obs, jax.Array)
         assert obs.dtype == np.int32
@@ -305,13 +305,15 @@ class TestBoundsOfSpaces:
         [lambda one: pickle.loads(pickle.dumps(one)), deepcopy],
         ids=["pickle", "copy"],
     )
-    def test_spare_it_a_copy_of_the_converter_too(
-        self, monkeypatch: pytest.MonkeyPatch, travel: Callable[[Converter], Converter]
+    def test_spare_it_a_copy_of_the_wrapper_too(
+        self, monkeypatch: pytest.MonkeyPatch, travel: Callable[[Array], Array]
     ) -> None:
-        again = travel(Converter(JAX, bounded=True))
-        monkeypatch.setattr("gymbridge_runtime.arrays.first_misfit", pytest.fail)
-        result: Array = again(np.arange(3))
-        assert result.tolist() == [0, 1, 2]
+        env = NumpyToJax(Replay(spaces.MultiDiscrete([9, 9, 9]), np.arange(3)))
+        env.reset()
+        again = travel(env)
+        monkeypatch.setattr("gymbridge_runtime.core.arrays.first_misfit", pytest.fail)
+        obs, _ = again.reset()
+        assert obs.tolist() == [0, 1, 2]
 
     @pytest.mark.parametrize(
         ("space", "observation"),
@@ -465,8 +467,7 @@ class TestFloatDtype:
             shared = []
             for float_dtype in (None, "float16"):
                 convert = Converter(BACKENDS[pair.target.name], float_dtype=float_dtype)
-                way = convert.behind_shortcut(BACKENDS[pair.source.name])
-                result: Array = way(array) if where == "alone" else convert([array])
+                result: Array = convert(array if where == "alone" else [array])
                 result = result if where == "alone" else result[0]
                 shared.append(pair.target.address(result) == pair.source.address(array))
             assert shared[0] is shared[1], name
@@ -476,8 +477,7 @@ class TestFloatDtype:
         source = np.arange(6)
         array = source[::-1] if layout == "negative" else source.view()
         array.flags.writeable = layout == "negative"
-        way = Converter(TORCH, float_dtype=torch.float16).behind_shortcut(BACKENDS["numpy"])
-        result: Array = way(array)
+        result: Array = Converter(TORCH, float_dtype=torch.float16)(array)
         assert result.tolist() == array.tolist()
         result += 1
         assert source.tolist() == [0, 1, 2, 3, 4, 5]
@@ -496,7 +496,7 @@ class TestFloatDtype:
             assert got["x"].dtype == torch.float64
             assert got["t"].dtype == torch.float64
 
-    def test_of_a_wrapper_of_vectors_casts_observations_and_never_rewards(self) -> None:
+    def test_of_a_wrapper_of_vectors_casts_observations_and_rewards(self) -> None:
         envs = vector.NumpyToTorch(
             SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2), float_dtype=torch.float16
         )
@@ -504,7 +504,7 @@ class TestFloatDtype:
         assert obs.dtype == torch.float16
         obs, reward, *_ = envs.step(torch.ones(2, dtype=torch.int64))
         assert obs.dtype == torch.float16
-        assert reward.dtype == torch.float64
+        assert reward.dtype == torch.float16
         envs.close()
 
     def test_of_a_wrapper_may_be_one_of_ml_dtypes(self) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 from gymbridge_runtime import CopyRequiredError
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.dlpack import host_view
-from gymbridge_runtime.known import load
+from gymbridge_runtime.backends.dlpack_protocol import host_view
+from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.core.ownership import Ownership
 from typing_extensions import override
 
 from tests.libraries.jax import jax, jnp
@@ -83,7 +84,7 @@ class TestCupy:
             raise AssertionError("copied from the GPU, and once more")
 
         monkeypatch.setattr(type(NUMPY), "private_copy", refuse)
-        for convert in (Converter(NUMPY, copy=True), Converter(NUMPY, promised_new=False)):
+        for convert in (Converter(NUMPY, copy=True), Converter(NUMPY, default=Ownership.SNAPSHOT)):
             result: Array = convert(on(1, numbers()))
             assert result.tolist() == numbers().tolist()
 
@@ -105,6 +106,14 @@ class TestCupy:
         assert result.device.id == 1 - moves
         assert result.tolist() == numbers().tolist()
         assert (result is source) == (not moves)
+
+    @pytest.mark.parametrize("copies", [None, True])
+    def test_arrays_with_gaps_move_too(self, copies: Array) -> None:
+        source = on(1, numbers())[:, ::2]
+        result: Array = Converter(CUPY, device=0, copy=copies)(source)
+        assert simulation.take_transfers() == Transfers(moves=1)
+        assert result.device.id == 0
+        assert result.tolist() == numbers()[:, ::2].tolist()
 
     @pytest.mark.parametrize(("device", "moves"), [(None, 0), (1, 0), (0, 1)])
     def test_copies_are_made_on_the_gpu_and_once(self, device: int | None, moves: int) -> None:
@@ -224,9 +233,11 @@ class TestJax:
     @pytest.fixture
     def gpu(self, monkeypatch: pytest.MonkeyPatch) -> Array:
         """Let JAX's devices count as GPUs; return one that is the third in its machine."""
-        monkeypatch.setattr("gymbridge_runtime.backends.jax._is_host", lambda _: False)
+        monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._is_host", lambda _: False)
         device = SimpleNamespace(platform="gpu", local_hardware_id=2)
-        monkeypatch.setattr("gymbridge_runtime.backends.jax._local_devices", lambda: [device])
+        monkeypatch.setattr(
+            "gymbridge_runtime.backends.jax.backend._local_devices", lambda: [device]
+        )
         return device
 
     @pytest.mark.usefixtures("gpu")
@@ -268,8 +279,8 @@ class TestJax:
             return asked is device
 
         monkeypatch.setattr(type(JAX), "leaves_host", leaves)
-        monkeypatch.setattr("gymbridge_runtime.backends.jax._put", lambda *_: Pending())
-        monkeypatch.setattr("gymbridge_runtime.backends.jax._put_many", lambda _: [Pending()] * 2)
+        put = "gymbridge_runtime.backends.jax.backend._put_many"
+        monkeypatch.setattr(put, lambda *_: [Pending()] * 2)
         result = JAX.from_host_many([numbers(), numbers()], device)
         assert waited == result
         assert len(waited) == 2

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import load
+from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.core.ownership import Ownership
 from numpy.lib.stride_tricks import as_strided
 from typing_extensions import override
 
@@ -811,7 +812,7 @@ class TestArraysOfOtherLibraries:
         array = strict.zeros(3)
         for name in ("numpy", "torch"):
             backend = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
-            result = Converter(backend, promised_new=False)(array)
+            result = Converter(backend, default=Ownership.SNAPSHOT)(array)
             assert isinstance(result, (np.ndarray, torch.Tensor))
             result[...] = 1
         assert array[0] == 0

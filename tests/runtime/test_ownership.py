@@ -1,631 +1,537 @@
-"""Who may write where: snapshots hold under attack, and nobody writes into what never changes."""
+"""What a wrapper returned never changes, and what nobody else can reach is not copied."""
 
 from __future__ import annotations
 
-import pickle
-import threading
-from copy import deepcopy
-from typing import TYPE_CHECKING
+import sys
+from dataclasses import fields, is_dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+import gymbridge_runtime
+import gymnasium as gym
 import numpy as np
 import pytest
-from gymbridge_runtime import ConversionError, CopyRequiredError
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.known import load
+from gymbridge_runtime.core.ownership import IS_PROVABLE
 from gymnasium import spaces
-from jax.experimental.layout import Format, Layout
-from jax.sharding import SingleDeviceSharding
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import SyncVectorEnv
+from gymnasium.wrappers import TransformObservation
+from typing_extensions import override
 
-from gymbridge import JaxToNumpy, JaxToTorch
-from tests.libraries.jax import jax, jnp
-from tests.libraries.ml_dtypes import ml_dtypes
-from tests.libraries.mlx import mx
+import gymbridge
+from gymbridge import JaxToNumpy, NumpyToJax, NumpyToTorch, TorchToNumpy
+from gymbridge import vector as vectors
+from tests.libraries.jax import jnp
 from tests.libraries.torch import torch
-from tests.runtime.layouts import LAYOUTS, SIZES, expose
-from tests.runtime.replay import Replay
-from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical, run_python
+from tests.runtime.keepers import FORMS, NUMPY_PATTERNS, TORCH_PATTERNS, KeepingParallel
+from tests.runtime.replay import Replay, ReplayVector
+from tests.support import Array, Host, Pair, identical, run_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from types import FrameType
 
-EXPOSED = [pair for pair in PAIRS if pair.source.shares]
-INTO_JAX = [pair for pair in EXPOSED if pair.target.name == "jax"]
-FROM_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
-FROM_MLX = [pair for pair in PAIRS if pair.source.name == "mlx"]
-SHARING = [pair for pair in EXPOSED if pair.target.shares]
-
-# torch.from_dlpack ends the process at a negative stride: those are converted in another one
-SAFE = [layout for layout in LAYOUTS if layout != "negative"]
-
-# tensors have strides in whole numbers, and nothing of them is read-only
-OF_TORCH = [layout for layout in SAFE if layout not in {"within bytes", "read-only"}]
+PAIRS = [
+    *(Pair("numpy", target) for target in ("torch", "jax", "mlx")),
+    *(Pair("torch", target) for target in ("numpy", "jax", "mlx")),
+]
+PATTERNS = {"numpy": NUMPY_PATTERNS, "torch": TORCH_PATTERNS}
+BOX = spaces.Box(-np.inf, np.inf, (2, 3))
 
 
-def layouts_of(pair: Pair) -> list[str]:
-    return SAFE if pair.source.name == "numpy" else OF_TORCH
+def cases(*names: str) -> list[Array]:
+    """Return all patterns in all forms, for the pairs of these names, or for all pairs."""
+    return [
+        pytest.param(pair, form, pattern, id=f"{pair}-{form}-{pattern}")
+        for pair in PAIRS
+        if pair.name in names or not names
+        for form in FORMS
+        for pattern in PATTERNS[pair.source.name]
+    ]
 
 
-def over(pair: Pair, array: Host) -> Array:
-    """Return an array of the pair's source over the memory of ``array``."""
-    return torch.from_numpy(array) if pair.source.name == "torch" else array
+def wrap(pair: Pair, form: str, env: Array, **options: Array) -> Array:
+    """Wrap an environment of the pair's source for an agent of its target."""
+    pair.require()
+    module = import_module("gymbridge" if form == "single" else f"gymbridge.{form}")
+    name = f"{pair.source.name.title()}To{pair.target.name.title()}"
+    return getattr(module, name)(env, **options)
 
 
-def snapshot(pair: Pair, array: Array, how: str) -> Array:
-    """Convert in one of the ways that promise a snapshot."""
-    if how == "nothing was promised":
-        backend = load(f"gymbridge_runtime.backends.{pair.target.name}:{pair.target.name.upper()}")
-        return Converter(backend, promised_new=False)(array)
-    return pair.convert(array, copy={"copy=None": None, "copy=True": True}[how])
+def leaves(tree: Array) -> Iterator[Array]:
+    """Return the leaves of a tree."""
+    if isinstance(tree, dict):
+        tree = [*tree.values()]
+    elif isinstance(tree, np.ndarray) and tree.dtype == object:
+        tree = [*tree.flat]
+    elif is_dataclass(tree):
+        tree = [getattr(tree, one.name) for one in fields(tree)]
+    if not isinstance(tree, (list, tuple)):
+        yield tree
+        return
+    for one in tree:
+        yield from leaves(one)
 
 
-def ways(pair: Pair) -> list[str]:
-    """Return the ways that promise a snapshot; into JAX and MLX all of them do."""
-    always = [] if pair.target.shares else ["copy=None"]
-    return [*always, "copy=True", "nothing was promised"]
+def arrays_of(tree: Array) -> list[Array]:
+    return [leaf for leaf in leaves(tree) if not isinstance(leaf, (bool, float))]
 
 
-@pytest.fixture
-def busy_jax() -> Iterator[None]:
-    """Keep JAX's queue busy for a while."""
-    heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda _, y: y @ y * 1e-3, x))
-    pending = heavy(jnp.ones((512, 512), jnp.float32))
-    yield
-    pending.block_until_ready()
+def steps_of(env: Array, count: int) -> Iterator[tuple[int, list[Array]]]:
+    """Reset, and take steps; return the arrays of each, and its number."""
+    keeping = env.unwrapped.keeping
+    yield 1, arrays_of(env.reset())
+    for _ in range(count):
+        returned = arrays_of(env.step(env.sample_action()))
+        if hasattr(env, "state"):
+            returned += arrays_of(env.state())
+        yield keeping.number, returned
 
 
-class TestASnapshotHoldsUnderAttack:
-    @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("pair", EXPOSED, ids=repr)
-    def test_when_the_source_is_overwritten_at_once(self, pair: Pair, size: int) -> None:
-        for layout in layouts_of(pair):
-            for how in ways(pair):
-                array, memory = exposed = expose(layout, size)
-                before = array.copy()
-                result = snapshot(pair, over(pair, array), how)
-                exposed.overwrite()
-                assert pair.target.is_array(result)
-                assert identical(pair.target.values(result), before), (layout, how)
-                assert not identical(array, before), (layout, memory)
-
-    @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
-    @pytest.mark.usefixtures("busy_jax")
-    def test_when_jax_is_too_busy_to_have_read_it(self, pair: Pair, size: int) -> None:
-        kept = []
-        for layout in layouts_of(pair):
-            for how in ways(pair):
-                exposed = expose(layout, size)
-                before = exposed.array.copy()
-                kept.append((snapshot(pair, over(pair, exposed.array), how), before, layout, how))
-                exposed.overwrite()
-        for result, before, layout, how in kept:
-            assert identical(pair.target.values(result), before), (layout, how)
-
-    @pytest.mark.usefixtures("nothing_compiled")
-    @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
-    def test_when_shapes_come_again_often_enough_to_be_compiled(self, pair: Pair) -> None:
-        heavy = jax.jit(lambda x: x @ x * 1e-3)
-        pending = jnp.ones((512, 512), jnp.float32)
-        kept = []
-        for _ in range(40):
-            pending = heavy(pending)
-            exposed = expose("aligned to 64 bytes", 4096)
-            before = exposed.array.copy()
-            tree = {"a": over(pair, exposed.array), "b": over(pair, exposed.array[0])}
-            kept.append((pair.convert(tree), before))
-            exposed.overwrite()
-        for result, before in kept:
-            assert identical(pair.target.values(result["a"]), before)
-            assert identical(pair.target.values(result["b"]), before[0])
-
-    @pytest.mark.usefixtures("busy_jax")
-    @pytest.mark.usefixtures("nothing_compiled")
-    @pytest.mark.parametrize("wide", [False, True])
-    @pytest.mark.parametrize("sizes", [(8192, 8192), (64, 64, 8192), (64, 64)], ids=repr)
-    def test_when_batches_of_any_kind_are_compiled(
-        self, sizes: tuple[int, ...], wide: bool
-    ) -> None:
-        heavy = jax.jit(lambda x: x @ x * 1e-3)
-        pending = jnp.ones((512, 512), jnp.float32)
-        kept = []
-        with jax.enable_x64(wide):
-            for _ in range(40):
-                pending = heavy(pending)
-                exposed = [expose("aligned to 64 bytes", size) for size in sizes]
-                before = [one.array.copy() for one in exposed]
-                result = Pair("numpy", "jax").convert([one.array for one in exposed])
-                for one in exposed:
-                    one.overwrite()
-                kept.append((result, before))
-        for result, before in kept:
-            for array, values in zip(result, before, strict=True):
-                assert identical(np.array(array), values)
-
-    @pytest.mark.usefixtures("nothing_compiled")
-    @pytest.mark.parametrize("size", [64, 8192, 1 << 18])
-    @pytest.mark.parametrize("agent", ["numpy", "torch"])
-    def test_when_actions_come_again(self, agent: str, size: int) -> None:
-        heavy = jax.jit(lambda x: x @ x * 1e-3)
-        pending = jnp.ones((512, 512), jnp.float32)
-        shape = expose("aligned to 64 bytes", size).array.shape
-        env = Replay(  # what it observes is not waited for
-            spaces.Text(9), "text", action_space=spaces.Box(-np.inf, np.inf, shape)
-        )
-        bridge: Array = {"numpy": JaxToNumpy, "torch": JaxToTorch}[agent](env)
-        kept = []
-        for _ in range(40):
-            pending = heavy(pending)
-            exposed = expose("aligned to 64 bytes", size)
-            kept.append(exposed.array.copy())
-            bridge.step(over(Pair(agent, "jax"), exposed.array))
-            exposed.overwrite()
-        for action, before in zip(env.actions, kept, strict=True):
-            assert identical(np.array(action), before)
-
-    def test_that_jax_alone_does_not_withstand(self) -> None:
-        identity = jax.jit(lambda x: x)
-        identity(np.zeros((2, 512), np.float32)).block_until_ready()
-        changed = 0
-        for _ in range(20):
-            pending = jnp.ones((512, 512), jnp.float32) @ jnp.ones((512, 512), jnp.float32)
-            exposed = expose("aligned to 64 bytes", 4096)
-            before = exposed.array.copy()
-            result = identity(exposed.array)
-            exposed.overwrite()
-            changed += not identical(np.array(result), before)
-            pending.block_until_ready()
-        assert changed > 0
-
-    @pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
-    def test_of_negative_strides(self, target: str) -> None:
-        code = f"""
-            from tests.runtime.layouts import SIZES, expose
-            from tests.support import Pair, identical
-            pair = Pair("numpy", {target!r})
-            for size in SIZES:
-                for copy in (None, True):
-                    exposed = expose("negative", size)
-                    before = exposed.array.copy()
-                    result = pair.convert({{"frame": exposed.array}}, copy=copy)["frame"]
-                    exposed.overwrite()
-                    assert identical(pair.target.values(result), before), size
-            print("held")
-        """
-        assert run_python(code) == "held\n"
+# -- what an environment may reach is copied --------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_numbers_that_are_not_aligned_are_copied_for_pytorch(dtype: str) -> None:
-    # PyTorch's own loops over such memory end the process
-    code = f"""
-import numpy as np
-from gymbridge.numpy_to_torch import numpy_to_torch
-for size in range(1, 20):
-    raw = np.zeros(size * np.dtype({dtype!r}).itemsize + 1, np.uint8)
-    view = raw[1:].view({dtype!r})
-    view[...] = 1 + 2j
-    print(numpy_to_torch(view).clone().tolist() == [1 + 2j] * size)
-"""
-    assert run_python(code).split() == ["True"] * 19
+@pytest.mark.parametrize(("pair", "form", "pattern"), cases())
+def test_stored_values_never_change(pair: Pair, form: str, pattern: str) -> None:
+    env = wrap(pair, form, FORMS[form](PATTERNS[pair.source.name][pattern]))
+    stored = [*steps_of(env, 20)]  # enough for JAX to compile the import
+    env.unwrapped.keeping.begin()  # overwrites what the last step returned
+    for number, arrays in stored:
+        assert arrays
+        for array in arrays:
+            assert pair.target.is_array(array)
+            values = pair.target.values(array)
+            assert (values == (number % 2 if values.dtype == bool else number)).all()
 
 
-class TestWhatNeverChanges:
-    @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("copy", [None, True])
-    @pytest.mark.parametrize("pair", FROM_JAX, ids=repr)
-    def test_a_jax_array_cannot_be_written_through_a_result(
-        self, pair: Pair, copy: bool | None, size: int
-    ) -> None:
-        array = jnp.arange(size // 4, dtype=jnp.float32)
-        before = np.array(array)
-        result = pair.convert(array, copy=copy)
-        if pair.target.name == "numpy" and copy is None:
-            assert pair.target.address(result) == array.unsafe_buffer_pointer()
-            with pytest.raises(ValueError, match="read-only"):
-                result[...] = -1
-            with pytest.raises(ValueError, match="cannot set WRITEABLE"):
-                result.flags.writeable = True
-        else:
-            result[...] = -1
-            assert (pair.target.values(result) == -1).all()
-        assert identical(np.array(array), before)
-
-    @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("copy", [None, True])
-    @pytest.mark.parametrize("pair", FROM_MLX, ids=repr)
-    def test_mlx_arrays_over_one_memory_cannot_be_written_through_a_result(
-        self, pair: Pair, copy: bool | None, size: int
-    ) -> None:
-        array = mx.arange(size // 4, dtype=mx.float32)
-        other = array.astype(mx.float32)
-        mx.eval(array, other)
-        before = np.array(array)
-        assert pair.source.address(array) == pair.source.address(other)
-        result = pair.convert(array, copy=copy)
-        if pair.target.name == "numpy" and copy is None:
-            assert pair.target.address(result) == pair.source.address(array)
-            with pytest.raises(ValueError, match="read-only"):
-                result[...] = -1
-            with pytest.raises(ValueError, match="cannot set WRITEABLE"):
-                result.flags.writeable = True
-        elif pair.target.mutable:
-            result[...] = -1
-            assert (pair.target.values(result) == -1).all()
-        assert identical(np.array(array), before)
-        assert identical(np.array(other), before)
-
-    @pytest.mark.parametrize("copy", [None, True])
-    @pytest.mark.parametrize("pair", FROM_MLX, ids=repr)
-    def test_a_copy_of_an_mlx_array_does_not_change_when_that_is_written_into(
-        self, pair: Pair, copy: bool | None
-    ) -> None:
-        if pair.target.name == "numpy" and copy is None:
-            copy = True  # a view is to be had otherwise
-        array = mx.zeros(1024)
-        result = pair.convert(array, copy=copy)
-        array[:] = 5
-        mx.eval(array)
-        assert (pair.target.values(result) == 0).all()
-
-    def test_what_mlx_copies_in_any_case_is_not_copied_before(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(*_: object) -> Host:
-            raise AssertionError("copied on the host, and once more by MLX")
-
-        target = load("gymbridge_runtime.backends.mlx:MLX")
-        monkeypatch.setattr(type(target), "private_copy", refuse)
-        numbers = np.arange(6).astype(ml_dtypes.bfloat16)
-        for source in (numbers[::2], numbers.reshape(2, 3).T, np.broadcast_to(numbers, (2, 6))):
-            for convert in (Converter(target), Converter(target, copy=True)):
-                result: Array = convert({"a": source})
-                assert result["a"].tolist() == source.tolist()
-
-    @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("copy", [None, True])
-    def test_a_read_only_numpy_array_cannot_be_written_through_a_tensor(
-        self, copy: bool | None, size: int
-    ) -> None:
-        array, memory = expose("read-only", size)
-        before = memory.copy()
-        tensor = Pair("numpy", "torch").convert(array, copy=copy)
-        tensor.fill_(-1)
-        assert (tensor == -1).all()
-        assert identical(memory, before)
-
-    def test_a_read_only_file_in_memory_can_be_converted_and_the_result_written(
-        self, tmp_path: Path
-    ) -> None:
-        path = tmp_path / "numbers"
-        path.write_bytes(np.arange(1024, dtype=np.float32).tobytes())
-        code = f"""
-            import numpy as np
-            from gymbridge.numpy_to_torch import numpy_to_torch
-            from gymbridge.numpy_to_jax import numpy_to_jax
-            file = np.memmap({str(path)!r}, np.float32, "r")
-            tensor = numpy_to_torch(file)
-            tensor += 1
-            print(tensor[:3].tolist(), numpy_to_jax(file)[:3].tolist(), file[:3].tolist())
-        """
-        assert run_python(code) == "[1.0, 2.0, 3.0] [0.0, 1.0, 2.0] [0.0, 1.0, 2.0]\n"
-
-    def test_a_view_keeps_the_values_of_a_jax_array_that_is_donated(self) -> None:
-        array = jnp.arange(1024, dtype=jnp.float32)
-        view = Pair("jax", "numpy").convert(array)
-        before = view.copy()
-        negated = jax.jit(lambda x: -x, donate_argnums=0)(array)
-        assert identical(np.array(negated), -before)
-        assert identical(view, before)
-
-    @pytest.mark.parametrize("pair", FROM_JAX, ids=repr)
-    def test_an_array_that_jax_still_computes_arrives_with_its_final_values(
-        self, pair: Pair
-    ) -> None:
-        heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 8, lambda _, y: y @ y * 1e-3, x))
-        start = jnp.full((512, 512), 2e-3, jnp.float32)
-        expected = np.array(heavy(start).block_until_ready())
-        assert identical(pair.target.values(pair.convert(heavy(start))), expected)
+@pytest.mark.parametrize(("pair", "form", "pattern"), cases("torch_to_numpy", "numpy_to_torch"))
+def test_writing_into_a_result_does_not_reach_the_environment(
+    pair: Pair, form: str, pattern: str
+) -> None:
+    env = wrap(pair, form, FORMS[form](PATTERNS[pair.source.name][pattern]))
+    for _, arrays in steps_of(env, 3):
+        memories = [
+            memory for find in env.unwrapped.keeping.memories if (memory := find()) is not None
+        ]
+        before = [memory.copy() for memory in memories]
+        for array in arrays:
+            array[...] = 99
+        for memory, values in zip(memories, before, strict=True):
+            assert identical(memory.copy(), values)
 
 
-class TestSharing:
-    @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("copy", [None, False])
-    @pytest.mark.parametrize("pair", SHARING, ids=repr)
-    def test_writes_are_seen_on_both_sides(self, pair: Pair, copy: bool | None, size: int) -> None:
-        for layout in OF_TORCH:
-            exposed = expose(layout, size)
-            source = over(pair, exposed.array)
-            result = pair.convert(source, copy=copy)
-            assert pair.target.address(result) == pair.source.address(source), layout
-            result[0, 0] = 2000
-            assert exposed.array[0, 0] == 2000, layout
-            exposed.overwrite()
-            assert identical(pair.target.values(result), exposed.array.copy()), layout
+class KeptResult(gym.Wrapper[Array, Array, Array, Array]):
+    """Keeps the whole result of a step, and overwrites it in the next one."""
 
-    def test_a_jax_array_is_seen_from_numpy_where_it_is(self) -> None:
-        array = jnp.arange(1024.0)
-        for copy in (None, False):
-            view = Pair("jax", "numpy").convert(array, copy=copy)
-            assert LIBRARIES["numpy"].address(view) == array.unsafe_buffer_pointer()
+    result: tuple[Array, ...] = ()
 
-    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_keeps_the_memory_alive(self, pair: Pair) -> None:
-        result = pair.convert(pair.source.make(np.full(1 << 20, 3, np.float32)))
-        churn = [pair.source.make(np.full(1 << 20, 5, np.float32)) for _ in range(8)]
-        assert (pair.target.values(result) == 3.0).all()
-        assert len(churn) == 8
-
-    def test_a_tensor_that_requires_grad_is_shared_without_its_history(self) -> None:
-        leaf = torch.ones(3, requires_grad=True)
-        for tensor in (leaf, leaf * 2, torch.nn.Parameter(torch.ones(3))):
-            array = Pair("torch", "numpy").convert(tensor, copy=False)
-            assert LIBRARIES["numpy"].address(array) == tensor.data_ptr()
+    @override
+    def step(self, action: Array) -> Array:
+        for array in arrays_of(self.result):
+            array[...] = 77
+        self.result = self.env.step(action)
+        return self.result
 
 
-REFUSED = {
-    "numpy_to_jax": (SAFE, "JAX arrays never change, and this memory may"),
-    "torch_to_jax": (OF_TORCH, "JAX arrays never change, and this memory may"),
-    "numpy_to_torch": (
-        ["read-only"],
-        "PyTorch would write through to memory that is read-only",
-    ),
-    "numpy_to_mlx": (SAFE, "MLX copies whatever it imports"),
-    "torch_to_mlx": (OF_TORCH, "MLX copies whatever it imports"),
+class KeptObservation(KeptResult):
+    """Keeps the observation only."""
+
+    @override
+    def step(self, action: Array) -> Array:
+        result = super().step(action)
+        self.result = result[:1]
+        return result
+
+
+@pytest.mark.parametrize("wrapper", [KeptResult, KeptObservation])
+@pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
+def test_a_wrapper_in_between_may_keep_what_passes(target: str, wrapper: type[KeptResult]) -> None:
+    pair = Pair("numpy", target)
+    env = wrap(pair, "single", wrapper(gym.make("CartPole-v1")))
+    env.reset(seed=0)
+    stored = [(env.step(env.sample_action())[0], env.unwrapped.state) for _ in range(5)]
+    for obs, state in stored:
+        assert pair.target.values(obs).tolist() == np.asarray(state, np.float32).tolist()
+
+
+class KeptInfo(Replay):
+    """Returns the same info in every step, and changes it."""
+
+    @override
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Array]]:
+        self.info[f"step {len(self.actions)}"] = np.full(2, len(self.actions))
+        return super().step(action)
+
+
+@pytest.mark.parametrize("wrapper", [NumpyToTorch, NumpyToJax])
+def test_an_info_that_is_kept_and_extended_stays_as_it_was_returned(wrapper: Array) -> None:
+    inner = KeptInfo(BOX, np.zeros((2, 3), np.float32))
+    inner.info = {}
+    env = wrapper(inner)
+    _, first = env.reset()
+    stored = [env.step(env.sample_action())[4] for _ in range(4)]
+    assert first == {}
+    assert [[*info] for info in stored] == [
+        [f"step {number}" for number in range(count + 1)] for count in range(4)
+    ]
+
+
+def test_an_empty_info_that_is_kept_stays_empty() -> None:
+    inner = Replay(BOX, np.zeros((2, 3), np.float32))
+    env = NumpyToTorch(inner)
+    for _, info in (env.reset(), env.step(torch.tensor(1))[::4]):
+        inner.info["later"] = 1
+        assert info == {}
+        inner.info.clear()
+
+
+def test_text_that_is_kept_stays_as_it_was_returned() -> None:
+    text = np.array(["before"])
+    env = NumpyToTorch(Replay(spaces.Discrete(2), 0, {"text": text}))
+    _, info = env.reset()
+    text[0] = "after"
+    assert info["text"].tolist() == ["before"]
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
+def test_buffers_of_gymnasiums_own_vectors_stay_as_they_were_returned(target: str) -> None:
+    pair = Pair("numpy", target)
+    inner = SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2, copy=False)
+    env = wrap(pair, "vector", inner)
+    twin = SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2)
+    stored = [(env.reset(seed=0)[0], twin.reset(seed=0)[0])]
+    for _ in range(5):
+        actions = twin.action_space.sample()
+        result = env.step(pair.target.make(actions))
+        stored += zip(result[:4], twin.step(actions)[:4], strict=True)
+    for one, other in stored:
+        values = pair.target.values(one)
+        assert identical(values, other.astype(values.dtype))
+    env.close()
+    twin.close()
+
+
+def test_autograd_sees_saved_tensors_as_they_were() -> None:
+    for pattern in ("state updated in place", "memory of a tensor", "kept through a closure"):
+        env = wrap(Pair("numpy", "torch"), "single", FORMS["single"](NUMPY_PATTERNS[pattern]))
+        weight = torch.ones(2, 3, requires_grad=True)
+        losses = []
+        for _ in range(3):
+            obs, *_ = env.step(env.sample_action())
+            losses.append((weight * obs).pow(2).sum())  # saves the observation
+        env.unwrapped.keeping.begin()
+        sum(losses).backward()
+        assert weight.grad is not None
+        assert weight.grad.tolist() == [[2.0 * (1 + 4 + 9)] * 3] * 2
+
+
+# -- what nobody else can reach is shared -----------------------------------------------------
+
+
+class Point(NamedTuple):
+    position: Array
+
+
+def object_array(array: Host) -> Array:
+    objects = np.empty(1, object)
+    objects[0] = array
+    return objects
+
+
+FRESH: dict[str, Callable[[Host], Array]] = {
+    "alone": lambda array: array,
+    "dict": lambda array: {"a": array},
+    "dict in a dict": lambda array: {"a": {"b": array}},
+    "list": lambda array: [array],
+    "tuple": lambda array: (array,),
+    "named tuple": Point,
+    "object array": object_array,
+    "list in a dict": lambda array: {"a": [array]},
+    "view of a fresh base": lambda array: array[1:],
+    "reshaped": lambda array: array.reshape(-1),
+    "dict of a view": lambda array: {"a": array[1:]},
 }
 
 
-class TestNeverCopy:
-    @pytest.mark.parametrize("name", REFUSED)
-    def test_names_the_leaf_and_why_memory_cannot_be_shared(self, name: str) -> None:
-        pair = next(pair for pair in PAIRS if pair.name == name)
-        layouts, reason = REFUSED[name]
-        for layout in layouts:
-            exposed = expose(layout, 4096)
-            with pytest.raises(CopyRequiredError) as caught:
-                pair.convert({"goal": [over(pair, exposed.array)]}, copy=False)
-            message = str(caught.value)
-            assert message.startswith(f"value['goal'][0]: {reason} ("), layout
-            assert message.endswith("); allow copies: copy=None or copy=True"), layout
+class Fresh(gym.Env["Array", "Array"]):
+    """Makes a new array in every step, and remembers where it was, but not the array."""
 
-    @pytest.mark.parametrize("layout", ["within bytes", "negative"])
-    def test_names_the_strides_that_a_tensor_cannot_have(self, layout: str) -> None:
-        code = f"""
-            from gymbridge import CopyRequiredError
-            from gymbridge.numpy_to_torch import numpy_to_torch
-            from tests.runtime.layouts import expose
-            array = expose({layout!r}, 48).array
-            try:
-                numpy_to_torch(array, copy=False)
-            except CopyRequiredError as error:
-                print(error.problem)
-        """
-        strides = {"within bytes": "(6,)", "negative": "(-24, -4)"}[layout]
-        assert run_python(code) == f"PyTorch does not take memory with the strides {strides}\n"
+    observation_space = BOX
+    action_space = spaces.Discrete(2)
 
-    def test_refuses_to_let_pytorch_write_into_arrays_of_jax_and_mlx(self) -> None:
-        for name, array in {"jax": jnp.ones(3), "mlx": mx.ones(3)}.items():
-            with pytest.raises(CopyRequiredError, match="would write through to memory that is re"):
-                Pair(name, "torch").convert(array, copy=False)
+    def __init__(self, show: Callable[[Host], Array]) -> None:
+        self.show = show
+        self.addresses: list[int] = []
 
-    def test_refuses_tensors_whose_values_are_not_what_their_memory_says(self) -> None:
-        conjugate = torch.ones(2, dtype=torch.complex64).conj()
-        for tensor in (conjugate, conjugate.imag):
-            with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
-                Pair("torch", "numpy").convert(tensor, copy=False)
+    def new(self) -> Array:
+        shown = self.show(np.full((2, 3), len(self.addresses), np.float32))
+        (array,) = leaves(shown)
+        self.addresses.append(array.ctypes.data)
+        return shown
 
-    @pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "float4_e2m1fn"])
-    def test_refuses_arrays_that_jax_stores_otherwise_than_numpy_shows(self, dtype: str) -> None:
-        for shape in ((64,), (), (2, 3)):
-            with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
-                Pair("jax", "numpy").convert(jnp.zeros(shape, dtype), copy=False)
+    @override
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Array] | None = None
+    ) -> tuple[Array, dict[str, Array]]:
+        self.addresses.clear()
+        return self.new(), {"x": self.new()}
 
-    def test_refuses_arrays_whose_columns_lie_together_in_jax(self) -> None:
-        place = Format(Layout((1, 0)), SingleDeviceSharding(jax.devices()[0]))
-        columns = jax.device_put(jnp.arange(12.0).reshape(3, 4), place)
-        with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
-            Pair("jax", "numpy").convert(columns, copy=False)
-
-    def test_refuses_what_numpy_says_is_read_only_though_it_lets_one_write(self) -> None:
-        # to ask such an array for its flag is a FutureWarning
-        into_torch = Pair("numpy", "torch").convert
-        torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
-        cast_into_torch = Converter(torch_backend, float_dtype="float32")
-        for dtype in (float, int):
-            spread, _ = np.broadcast_arrays(np.zeros((3, 1), dtype), np.zeros((1, 4)))
-            with pytest.raises(CopyRequiredError, match="write through to memory that is read-onl"):
-                into_torch(spread, copy=False)
-            for convert in (into_torch, cast_into_torch):
-                alone: Array = convert(spread)
-                alone += 1
-                among: Array = convert({"a": spread, "b": "text"})
-                among["a"] += 1
-            assert not spread.any()
-
-    def test_refuses_a_cast(self) -> None:
-        numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
-        with pytest.raises(CopyRequiredError, match="float32 would have to be cast to float64"):
-            Converter(numpy, copy=False, float_dtype="float64")(torch.ones(3))
-        with pytest.raises(CopyRequiredError, match=">f4 would have to be cast to float32"):
-            Pair("numpy", "torch").convert(np.ones(3, ">f4"), copy=False)
-        negative = torch.ones(3, dtype=torch.complex64).conj().imag
-        with pytest.raises(CopyRequiredError, match="float32 would have to be cast to float64"):
-            Converter(load("gymbridge_runtime.backends.torch:TORCH"), copy=False, float_dtype="f8")(
-                negative
-            )
-
-    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_makes_arrays_of_numbers_which_have_no_memory_to_share(self, pair: Pair) -> None:
-        result = pair.convert({"steps": 3, "gain": np.float32(0.5)}, copy=False)
-        assert pair.target.is_array(result["steps"])
-        assert pair.target.values(result["gain"]) == np.float32(0.5)
+    @override
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Array]]:
+        self.addresses.clear()
+        return self.new(), 0.0, False, False, {"x": self.new()}
 
 
-class TestAlwaysCopy:
-    @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_gives_memory_of_its_own_that_is_writable_where_arrays_are(
-        self, pair: Pair, size: int
-    ) -> None:
-        source = pair.source.make(np.arange(size // 4, dtype=np.float32))
-        result = pair.convert(source, copy=True)
-        assert pair.target.address(result) != pair.source.address(source)
-        assert identical(pair.target.values(result), pair.source.values(source))
-        if pair.target.mutable:
-            result[...] = -1
-            assert (pair.target.values(result) == -1).all()
-
-    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_gives_it_to_numbers_that_numpy_has_from_elsewhere_too(self, pair: Pair) -> None:
-        source = pair.source.make(np.ones(3, ml_dtypes.bfloat16))
-        result = pair.convert(source, copy=True)
-        assert pair.target.address(result) != pair.source.address(source)
-        if pair.target.mutable:
-            result[...] = -1
-        assert (pair.source.values(source) == 1).all()
-
-    def test_gives_weakly_typed_arrays_their_like(self) -> None:
-        weak = jnp.asarray(1.0)
-        copied: Array = Converter(load("gymbridge_runtime.backends.jax:JAX"), copy=True)(weak)
-        assert copied is not weak
-        assert (copied.weak_type, float(copied)) == (True, 1)
-        assert copied.unsafe_buffer_pointer() != weak.unsafe_buffer_pointer()
-        assert (copied * jnp.ones(2, jnp.bfloat16)).dtype == jnp.bfloat16
-
-    @pytest.mark.parametrize("float_dtype", [None, "float32"])
-    def test_gives_rows_one_after_the_other_whatever_it_copies(
-        self, float_dtype: str | None
-    ) -> None:
-        columns = np.arange(6.0).reshape(2, 3).T
-        frozen = columns.view()
-        frozen.flags.writeable = False
-        convert = Converter(
-            load("gymbridge_runtime.backends.torch:TORCH"), copy=True, float_dtype=float_dtype
-        )
-        for source in (columns, frozen, columns.astype(">f8")):
-            result: Array = convert({"a": source})
-            tensor = result["a"]
-            assert tensor.is_contiguous()
-            assert tensor.tolist() == columns.tolist()
-
-    @pytest.mark.parametrize("text", [np.array(["a", "b"]), np.array([b"a"]), np.zeros(2, "i4,f4")])
-    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_copies_arrays_that_hold_no_numbers_too(self, pair: Pair, text: Host) -> None:
-        result = pair.convert(text, copy=True)
-        assert result is not text
-        assert not np.shares_memory(result, text)
-        assert identical(result, text)
-
-    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_copies_masked_arrays_with_their_mask(self, pair: Pair) -> None:
-        masked = np.ma.masked_array([1.0, 2.0], mask=[True, False])
-        result = pair.convert(masked, copy=True)
-        masked[1] = np.ma.masked
-        masked.data[:] = 0
-        assert result.mask.tolist() == [True, False]
-        assert result.data.tolist() == [1.0, 2.0]
-
-    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_copies_rows_of_structured_arrays(self, pair: Pair) -> None:
-        rows = np.zeros(2, [("x", float), ("kept", object)])
-        array = np.ones(2)
-        rows["kept"][0] = array
-        assert pair.convert([rows[0]], copy=None)[0]["kept"] is array
-        result: Array = pair.convert({"row": rows[0], "rows": rows}, copy=True)
-        rows["x"], array[:] = 7, 7
-        assert type(result["row"]) is np.void
-        assert result["row"]["x"] == result["rows"]["x"][0] == 0
-        assert result["row"]["kept"].tolist() == result["rows"]["kept"][0].tolist() == [1, 1]
-
-    @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_names_what_cannot_be_copied(self, pair: Pair) -> None:
-        rows = np.zeros(1, [("lock", object)])
-        rows["lock"][0] = threading.Lock()
-        with pytest.raises(ConversionError, match=r"^value\['a'\]: .*cannot pickle"):
-            pair.convert({"a": rows}, copy=True)
+def made(show: Array) -> Array:
+    """Return the environment in the wrappers of `gymnasium.make`."""
+    spec = EnvSpec("Fresh-v0", entry_point=partial(Fresh, show), max_episode_steps=50)
+    return gym.make(spec, disable_env_checker=True)
 
 
-class TestArraysThatAreThereAlready:
-    def test_are_returned_themselves(self, pair: Pair) -> None:
-        own = pair.target.make(np.arange(3, dtype=np.float32))
-        for copy in (None, False):
-            assert pair.convert({"a": own}, copy=copy)["a"] is own
-
-    def test_are_copied_when_every_array_is_to_be(self, pair: Pair) -> None:
-        own = pair.target.make(np.arange(3, dtype=np.float32))
-        result = pair.convert(own, copy=True)
-        assert pair.target.is_array(result)
-        assert pair.target.address(result) != pair.target.address(own)
-        assert identical(pair.target.values(result), pair.target.values(own))
-
-    def test_are_copied_where_nothing_was_promised_unless_they_never_change(
-        self, pair: Pair
-    ) -> None:
-        own = pair.target.make(np.arange(3, dtype=np.float32))
-        result = snapshot(pair, own, "nothing was promised")
-        assert (result is own) is not pair.target.mutable
-        assert identical(pair.target.values(result), pair.target.values(own))
-
-    @pytest.mark.parametrize("promised", [True, False])
-    def test_of_a_class_of_their_own_keep_it_when_they_are_copied(self, promised: bool) -> None:
-        array = np.ones((1, 2)).view(np.matrix)
-        numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
-        copy: Array = Converter(numpy, copy=promised or None, promised_new=promised)(array)
-        assert type(copy) is np.matrix
-        copy[:] = 7
-        assert array.tolist() == [[1, 1]]
-
-    @pytest.mark.parametrize("dtype", ["int64", "float64", "complex128"])
-    def test_of_64_bits_are_copied_as_such_with_x64_off(self, dtype: str) -> None:
-        with jax.enable_x64(True):
-            array = jnp.array([2**40], dtype)
-        for device in (None, "cpu"):
-            copy: Array = Pair("numpy", "jax").convert(array, copy=True, device=device)
-            assert copy.dtype == array.dtype
-            assert copy.tolist() == [2**40]
-            assert copy.unsafe_buffer_pointer() != array.unsafe_buffer_pointer()
-
-    def test_stay_read_only_if_they_are(self) -> None:
-        own = np.ones(3)
-        own.flags.writeable = False
-        assert Pair("torch", "numpy").convert(own) is own
+def addresses(tree: Array) -> list[int]:
+    return [array.data_ptr() for array in arrays_of(tree)]
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=repr)
-def test_what_an_environment_receives_is_writable_where_arrays_are(pair: Pair) -> None:
-    result = snapshot(pair, pair.source.make(np.ones(3, np.float32)), "nothing was promised")
-    if pair.target.mutable:
-        result[...] = 2
-    assert pair.target.values(result).tolist() == [1 + pair.target.mutable] * 3
+@pytest.mark.parametrize("make", [Fresh, made], ids=["bare", "gymnasium.make"])
+@pytest.mark.parametrize("name", FRESH)
+def test_a_fresh_array_is_shared(name: str, make: Callable[[Array], Array]) -> None:
+    env: Array = NumpyToTorch(make(FRESH[name]))
+    for act in (env.reset, *[partial(env.step, torch.tensor(1))] * 3):
+        result = act()
+        assert addresses(result) == env.unwrapped.addresses
+        (obs,) = arrays_of(result[0])
+        assert (obs == 0).all()
+        obs.fill_(5)  # nobody else sees it
 
 
-@pytest.mark.parametrize("said", ["never", "False", 2, ()])
-def test_copy_is_none_true_or_false(pair: Pair, said: Array) -> None:
-    with pytest.raises(TypeError, match="is none of None, True and False"):
-        pair.convert(pair.source.make(np.ones(3, np.float32)), copy=said)
+@pytest.mark.parametrize("name", FRESH)
+def test_copy_true_shares_nothing(name: str) -> None:
+    env: Array = NumpyToTorch(Fresh(FRESH[name]), copy=True)
+    for act in (env.reset, partial(env.step, torch.tensor(1))):
+        result = act()
+        assert not {*addresses(result)} & {*env.unwrapped.addresses}
 
 
-@pytest.mark.parametrize("said", [np.True_, 1])
-def test_what_equals_true_copies(pair: Pair, said: Array) -> None:
-    array = pair.source.make(np.ones(3, np.float32))
-    result = pair.convert(array, copy=said)
-    assert pair.target.address(result) != pair.source.address(array)
+@pytest.mark.parametrize("pattern", ["state updated in place", "view of a buffer", "the same dict"])
+def test_copy_false_shares_what_the_environment_keeps(pattern: str) -> None:
+    inner = FORMS["single"](NUMPY_PATTERNS[pattern])
+    env = wrap(Pair("numpy", "torch"), "single", inner, copy=False)
+    for act in (env.reset, partial(env.step, torch.tensor(1))):
+        (obs,) = arrays_of(act()[0])
+        inner.keeping.begin()
+        assert (obs == 77).all()
 
 
+class Recording(gym.vector.VectorWrapper[Array, Array, Array, Array, Array]):
+    """Remembers where the arrays of a step are, but not the arrays."""
+
+    addresses: list[int]
+
+    @override
+    def step(self, actions: Array) -> Array:
+        result = self.env.step(actions)
+        self.addresses = [array.ctypes.data for array in result[:4]]
+        return result
+
+
+def test_the_fresh_arrays_of_a_vector_step_are_shared() -> None:
+    inner = Recording(SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2))
+    env = vectors.NumpyToTorch(inner)
+    env.reset(seed=0)
+    for _ in range(3):
+        results = env.step(torch.ones(2, dtype=torch.int64))[:4]
+        found = [array.data_ptr() for array in results]
+        # Gymnasium returns its own terminations and truncations, and copies of the rest
+        assert found[:2] == inner.addresses[:2]
+
+
+def test_the_fresh_observations_of_agents_are_shared() -> None:
+    addresses: dict[str, int] = {}
+
+    class FreshAgents(KeepingParallel):
+        @override
+        def step(self, actions: dict[str, Array]) -> tuple[Array, ...]:
+            obs = {agent: np.zeros(3) for agent in self.agents}
+            addresses.update({agent: array.ctypes.data for agent, array in obs.items()})
+            return obs, *super().step(actions)[1:]
+
+    env = wrap(Pair("numpy", "torch"), "parallel", FreshAgents(NUMPY_PATTERNS["view of a buffer"]))
+    env.reset()
+    obs, *_ = env.step(env.sample_action())
+    assert {agent: array.data_ptr() for agent, array in obs.items()} == addresses
+
+
+def test_what_the_agent_writes_into_a_fresh_array_lasts() -> None:
+    env = NumpyToTorch(gym.make("CartPole-v1"))
+    env.reset(seed=0)
+    first, *_ = env.step(torch.tensor(1))
+    first.fill_(3)
+    env.step(torch.tensor(1))
+    assert first.tolist() == [3, 3, 3, 3]
+
+
+def test_jax_observations_are_read_only_views_for_numpy() -> None:
+    array = jnp.arange(3.0)
+    env = JaxToNumpy(Replay(spaces.Box(-1, 1, (3,)), array, {"x": array}))
+    for obs, info in (env.reset(), env.step(env.sample_action())[::4]):
+        for view in (obs, info["x"]):
+            assert view.ctypes.data == array.unsafe_buffer_pointer()
+            assert not view.flags.writeable
+
+
+def test_arrays_of_the_agents_own_library_are_copied_unless_they_never_change() -> None:
+    tensor, array = torch.zeros(3), jnp.zeros(3)
+    space = spaces.Box(-1, 1, (3,))
+    obs, info = NumpyToTorch(Replay(space, tensor, {"x": tensor})).reset()
+    assert tensor.data_ptr() not in {obs.data_ptr(), info["x"].data_ptr()}
+    found, told = NumpyToJax(Replay(space, array, {"x": array})).reset()
+    assert found is told["x"] is array
+
+
+def test_fresh_numpy_arrays_of_an_environment_of_pytorch_are_themselves() -> None:
+    env: Array = TorchToNumpy[Array, Array](Fresh(lambda array: array))
+    for act in (env.reset, partial(env.step, np.int64(1))):
+        obs, *_, info = act()
+        assert [obs.ctypes.data, info["x"].ctypes.data] == env.unwrapped.addresses
+    kept = np.zeros(3)
+    obs, _ = TorchToNumpy(Replay(spaces.Box(-1, 1, (3,)), kept)).reset()
+    assert obs.ctypes.data != kept.ctypes.data
+
+
+class Remembering(gym.Wrapper[Array, Array, Array, Array]):
+    """Remembers where an observation is, but not the observation."""
+
+    address = 0
+
+    @override
+    def step(self, action: Array) -> Array:
+        result = self.env.step(action)
+        self.address = result[0].ctypes.data
+        return result
+
+
+def test_the_result_of_a_wrapper_of_gymnasium_is_shared() -> None:
+    inner = Remembering(TransformObservation(gym.make("CartPole-v1"), lambda obs: obs * 2, None))
+    env = NumpyToTorch(inner)
+    env.reset(seed=0)
+    obs, *_ = env.step(torch.tensor(1))
+    assert obs.data_ptr() == inner.address
+
+
+# -- the proof --------------------------------------------------------------------------------
+
+
+def test_reference_counts_are_a_proof_on_this_interpreter() -> None:
+    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
+    is_known = sys.implementation.name == "cpython" and sys.version_info < (3, 14)
+    assert (is_known and has_lock) is IS_PROVABLE
+
+
+# interpreters that are not known to count see 0
 @pytest.mark.parametrize(
-    "travel", [lambda one: pickle.loads(pickle.dumps(one)), deepcopy], ids=["pickle", "copy"]
+    "count", ["lambda _: 0", "lambda _: 1", "lambda _: 100", "lambda value: real(value) + 3"]
 )
-def test_a_copy_of_a_converter_promises_no_more_than_it_did(
-    travel: Callable[[Converter], Converter],
-) -> None:
-    torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
-    again = travel(Converter(torch_backend, promised_new=False, arrays_only=True, root="obs"))
-    source = np.zeros(3)
-    result: Array = again({"array": source, "number": 3})
-    source += 1
-    assert result["array"].tolist() == [0, 0, 0]
-    assert type(result["number"]) is int
-    with pytest.raises(ConversionError, match=r"^obs\['array'\]: "):
-        again({"array": np.zeros(3, np.longdouble)})
-    cast: Array = travel(Converter(torch_backend, float_dtype="float32"))(np.zeros(3))
-    assert cast.dtype == torch.float32
+def test_without_a_proof_everything_is_copied(count: str) -> None:
+    code = f"""
+        import sys
+        real = sys.getrefcount
+        sys.getrefcount = {count}
+        import torch
+        from gymbridge import NumpyToTorch
+        from gymbridge_runtime.core.ownership import IS_PROVABLE
+        from tests.runtime.test_ownership import FRESH, Fresh, addresses
+        for show in FRESH.values():
+            env = NumpyToTorch(Fresh(show))
+            for act in (env.reset, lambda: env.step(torch.tensor(1))):
+                print(addresses(act()) == env.unwrapped.addresses, end=" ")
+        print(IS_PROVABLE)
+    """
+    *shared, is_provable = run_python(code).split()
+    assert {*shared} == {is_provable}
+    assert is_provable == str("real" in count)
+
+
+@pytest.mark.parametrize("watch", [sys.setprofile, sys.settrace])
+def test_values_hold_under_a_profiler_that_keeps_frames(watch: Callable[[Array], None]) -> None:
+    frames: list[FrameType] = []
+
+    def keep(frame: FrameType, *_: object) -> Array:
+        frames.append(frame)
+        return keep
+
+    env = NumpyToTorch[Array, Array](Fresh(lambda array: array))
+    env.reset()
+    watch(keep)
+    try:
+        obs, *_ = env.step(torch.tensor(1))
+    finally:
+        watch(None)
+    held = [one for frame in frames for one in frame.f_locals.values()]
+    for array in held:
+        if isinstance(array, np.ndarray):
+            array[...] = 77
+    frames.clear()
+    assert (obs == 0).all()
+
+
+# -- what it costs ----------------------------------------------------------------------------
+
+OURS = tuple(str(Path(str(one.__file__)).parent) for one in (gymbridge, gymbridge_runtime))
+
+
+def calls_of(act: Callable[[], object]) -> int:
+    """Count the Python functions of gymbridge that a call runs."""
+    count = 0
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        nonlocal count
+        count += event == "call" and frame.f_code.co_filename.startswith(OURS)
+
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_a_usual_step_runs_two_functions() -> None:
+    env = NumpyToTorch(gym.make("CartPole-v1"))
+    env.reset(seed=0)
+    action = torch.tensor(1)
+    env.step(action)
+    assert calls_of(lambda: env.step(action)) <= 2
+
+
+def test_a_step_with_a_negative_stride_runs_few_functions() -> None:
+    frame = np.zeros((4, 4, 3), np.uint8)
+    env = NumpyToTorch(Replay(spaces.Box(0, 255, frame.shape, np.uint8), frame[..., ::-1]))
+    env.reset()
+    action = torch.tensor(1)
+    env.step(action)
+    assert calls_of(lambda: env.step(action)) <= 20
+
+
+def test_the_first_step_runs_few_functions() -> None:
+    env = NumpyToTorch(gym.make("CartPole-v1"))
+    env.reset(seed=0)
+    action = torch.tensor(1)
+    assert calls_of(lambda: env.step(action)) <= 20
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+def test_the_first_vector_step_into_jax_runs_few_functions() -> None:
+    step = (
+        np.zeros((2, 3), np.float32),
+        np.zeros(2),
+        np.zeros(2, bool),
+        np.zeros(2, bool),
+    )
+    inner = ReplayVector(*step)
+    inner.action_space = spaces.Box(-1, 1, (2, 1))
+    env: Array = vectors.NumpyToJax(inner)
+    action = jnp.ones((2, 1))
+    env.reset()
+    assert calls_of(lambda: env.step(action)) <= 90

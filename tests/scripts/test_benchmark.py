@@ -165,10 +165,10 @@ def test_the_code_by_hand_can_be_read(capsys: pytest.CaptureFixture[str]) -> Non
 def by_hand(self, actions):
     obs, rewards, terminated, truncated, infos = self.env.step(from_numpy(actions.copy()))
     return (
-        obs.numpy(),
-        rewards.numpy(),
-        terminated.numpy(),
-        truncated.numpy(),
+        obs.numpy().copy(),
+        rewards.numpy().copy(),
+        terminated.numpy().copy(),
+        truncated.numpy().copy(),
         dict(infos),
     )"""
     )

@@ -55,9 +55,8 @@ def addresses(tree: Array) -> set[int]:
     return {library_of(array).address(array) for array in arrays_in(tree)}
 
 
-def treatment(result: Array, source: Array) -> list[tuple[bool, bool]]:
+def treatment(result: Array, taken: set[int]) -> list[tuple[bool, bool]]:
     """Tell of every array in ``result`` whether it shares memory and whether it is writable."""
-    taken = addresses(source)
     return [
         (
             library_of(array).address(array) in taken,
@@ -67,14 +66,21 @@ def treatment(result: Array, source: Array) -> list[tuple[bool, bool]]:
     ]
 
 
-def steps(measured: Contest) -> list[tuple[Array, Array, Array, Array]]:
-    """Step by hand and with gymbridge; return what goes in, arrives, comes and comes out."""
+def steps(measured: Contest, *, holds: bool) -> list[tuple[Array, Array, set[int], Array]]:
+    """Step by hand and with gymbridge; return what goes in, arrives and comes out.
+
+    Of what the environment returns there are the addresses only: gymbridge copies what somebody
+    ``holds``.
+    """
     world: Array = getattr(measured.calls["bare"], "__self__", None)
-    step, inside = world.step, []
+    step, inside, held = world.step, [], []
 
     def watched(action: Array) -> Array:
-        inside.append((action, step(action)))
-        return inside[-1][1]
+        told = step(action)
+        inside.append((action, addresses(told)))
+        if holds:
+            held.append(told)
+        return told
 
     world.step = watched  # wrappers look it up whenever they step
     outside = [
@@ -83,8 +89,8 @@ def steps(measured: Contest) -> list[tuple[Array, Array, Array, Array]]:
         for action in measured.prepare(column, 1)
     ]
     return [
-        (action, arrived, bare, result)
-        for (action, result), (arrived, bare) in zip(outside, inside, strict=True)
+        (action, arrived, taken, result)
+        for (action, result), (arrived, taken) in zip(outside, inside, strict=True)
     ]
 
 
@@ -95,19 +101,22 @@ def test_a_floor_converts_like_gymbridge(case: str, pair: str) -> None:
     [other] = measured.prepare("gymbridge", 1)
     by_hand, bridged = measured.calls["floor"](one), measured.calls["gymbridge"](other)
     same(by_hand, bridged)
-    assert treatment(by_hand, one) == treatment(bridged, other)
+    assert treatment(by_hand, addresses(one)) == treatment(bridged, addresses(other))
 
 
 @pytest.mark.parametrize(("case", "pair"), STEPS)
 def test_a_floor_steps_like_gymbridge(case: str, pair: str) -> None:
-    (action, arrived, bare, by_hand), (other_action, other_arrived, other_bare, bridged) = steps(
-        contest(case, pair)
+    (action, arrived, taken, by_hand), (other_action, other_arrived, other_taken, bridged) = steps(
+        # JAX takes over memory that nobody holds, if it is aligned
+        contest(case, pair),
+        holds=PAIRS[pair].target == "jax",
     )
     same(arrived, other_arrived)
-    assert treatment(arrived, action) == treatment(other_arrived, other_action)
+    assert treatment(arrived, addresses(action)) == treatment(
+        other_arrived, addresses(other_action)
+    )
     same(by_hand, bridged)
-    if not CASES[case].held:  # a floor has to copy what the environment keeps
-        assert treatment(by_hand, bare) == treatment(bridged, other_bare)
+    assert treatment(by_hand, taken) == treatment(bridged, other_taken)
 
 
 @pytest.mark.parametrize(("case", "pair"), ON_A_DEVICE)

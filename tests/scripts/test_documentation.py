@@ -257,7 +257,7 @@ def test_pictures_are_those_of_the_spec() -> None:
     for path, text in drawn().items():
         assert path.read_text(encoding="utf-8") == text
     sharing = drawn()[DOCS / "pictures" / "sharing.svg"]
-    assert sharing.count(">shared<") == 3, "two pairs, and the legend"
+    assert sharing.count(">shared<") == 2, "one pair, and the legend"
     assert sharing.count(">view<") == 3
     done = subprocess.run(
         [sys.executable, "-m", "scripts.draw", "--check"], cwd=REPOSITORY, check=False

@@ -12,7 +12,7 @@ from tests.support import require, run_python
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FLAT = Gauges(0, 50, 500, 6, 2, 36, 64, 17)
+FLAT = Gauges(0, 50, 500, 6, 2, 36, 256, 17)
 
 
 def over(looks: int, of: Callable[[int], Gauges]) -> dict[str, float]:
@@ -41,7 +41,7 @@ def test_what_grows_on_and_on_is_found(name: str, each: float) -> None:
     assert too_much(found) == [name]
 
 
-@pytest.mark.parametrize(("name", "number"), [("compiled", 65), ("remembered", 1025)])
+@pytest.mark.parametrize(("name", "number"), [("compiled", 257), ("remembered", 1025)])
 def test_what_is_bounded_is_held_to_its_bound(name: str, number: int) -> None:
     at_once = over(9, lambda look: Gauges(**(FLAT._asdict() | {name: number * (look == 1)})))
     assert too_much(at_once) == [name]

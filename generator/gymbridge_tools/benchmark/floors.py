@@ -61,6 +61,10 @@ COPIED: Final[Way] = {
     "torch_to_numpy": "{0}.numpy().copy()",
     "jax_to_numpy": "np.array({0})",
 }
+RETURNED: Final[Way] = {  # PyTorch does not say who else holds the memory of a tensor
+    **SHARED,
+    "torch_to_numpy": COPIED["torch_to_numpy"],
+}
 CAST: Final[Way] = {
     "numpy_to_torch": "from_numpy({0}.astype(np.float32))",
     "torch_to_numpy": "{0}.numpy().astype(np.float32)",
@@ -161,7 +165,7 @@ def by_hand(arrays):
 # -- steps of one environment ---------------------------------------------------------------------
 
 
-def step(pair: Pair, obs: Way = SHARED, action: Way = COPIED, *, arrays: bool = False) -> str:
+def step(pair: Pair, obs: Way = RETURNED, action: Way = COPIED, *, arrays: bool = False) -> str:
     """Step; with ``arrays``, reward and flags are arrays too."""
     act = _one(pair.back, action, "action")
     to_number = TO_NUMBER[pair.source if arrays else "numpy"]
@@ -181,7 +185,7 @@ def by_hand(self, action):
 def step_with_info(pair: Pair) -> str:
     """Step; the info holds two arrays, two numbers and two strings."""
     act = _one(pair.back, COPIED, "action")
-    array, number = SHARED[pair.name], FROM_NUMBER[pair.target]
+    array, number = RETURNED[pair.name], FROM_NUMBER[pair.target]
     converted = [
         array.format("obs"),
         array.format('info["position"]'),
@@ -210,7 +214,9 @@ def by_hand(self, action):
 # -- steps of a vector of environments ------------------------------------------------------------
 
 
-def vector_step(pair: Pair, obs: Way = SHARED, rest: Way = SHARED, actions: Way = COPIED) -> str:
+def vector_step(
+    pair: Pair, obs: Way = RETURNED, rest: Way = RETURNED, actions: Way = COPIED
+) -> str:
     """Step; the ``rest`` is rewards and flags."""
     act = _one(pair.back, actions, "actions")
     converted = _lines([obs[pair.name].format("obs"), *_rest(pair, rest)])
@@ -233,7 +239,7 @@ def by_hand(self, actions):
 """
 
 
-def vector_step_with_dict(pair: Pair, way: Way = SHARED, actions: Way = COPIED) -> str:
+def vector_step_with_dict(pair: Pair, way: Way = RETURNED, actions: Way = COPIED) -> str:
     """Step; observations are a dict of arrays."""
     act = _one(pair.back, actions, "actions")
     array, rest = way[pair.name].format("array"), _lines(_rest(pair, way))

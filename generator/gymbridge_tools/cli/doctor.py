@@ -110,6 +110,7 @@ def _print(report: Report) -> None:
         print_text(problem, indent="  ")
         if advice:
             print_text(advice, "  ", "  ")
+    print_text(report.ownership)
     print_text(report.verdict)
 
 

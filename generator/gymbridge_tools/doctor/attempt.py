@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import gymnasium as gym
 import numpy as np
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.errors import CopyRequiredError
-from gymbridge_runtime.vector import VectorBridge
+from gymbridge_runtime.backends.numpy import NUMPY
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.core.errors import CopyRequiredError
+from gymbridge_runtime.core.ownership import IS_PROVABLE
+from gymbridge_runtime.wrappers.vector import VectorBridge
 from gymnasium.spaces import Box
 from typing_extensions import override
 
@@ -19,7 +21,7 @@ from gymbridge_tools.doctor.look import WrongError, backend_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gymbridge_runtime.backend import AnyBackend, HostView
+    from gymbridge_runtime.backends.base import AnyBackend, HostView
     from gymbridge_runtime.types import AnySpace, HostArray, Info
 
     from gymbridge_tools.doctor.package import Pair
@@ -47,7 +49,7 @@ def attempt(pair: Pair) -> PairFinding:
         target.title,
         works=True,
         observations=observations,
-        why=_why(source) if observations != "copied" else trial.obstacle(),
+        why=trial.obstacle() if observations == "copied" else _why_uncopied(source),
         actions=trial.actions(),
     )
 
@@ -92,12 +94,14 @@ class _Trial:
         return "copied"
 
     def obstacle(self) -> str:
-        """Return why observations are not shared, in the words of the refusal to copy them."""
+        """Return why observations are copied: what `copy=False` says, or that nothing is proven."""
         try:
             _ = self._wrapper(self._env, copy=False).reset()
         except CopyRequiredError as error:
             return error.problem
-        return ""
+        if self._source is NUMPY and not IS_PROVABLE:
+            return "this Python cannot prove that nobody else reaches an array"
+        return "the environment may keep its arrays and write into them"
 
     def _arrived(self, what: str, target: AnyBackend, arrived: object) -> HostView:
         """Return the view of an array that must have the values that were sent."""
@@ -180,10 +184,10 @@ class _Environments(_Sender, gym.vector.VectorEnv[object, object, object]):
         return self._made(self._values), rewards, flags, flags, {}
 
 
-def _why(source: AnyBackend) -> str:
+def _why_uncopied(source: AnyBackend) -> str:
     """Return why observations need no copy."""
     if not source.mutable:
         return f"{source.title} arrays never change, and the view is read-only"
-    if not source.writable_views:
-        return f"the memory of {source.title} is there to be read, and the view is read-only"
-    return "what step and reset return is new, and both libraries write into it"
+    if source.never_changes:
+        return f"{source.title} never writes into memory that is viewed; the view is read-only"
+    return "nobody else can reach what step and reset return"

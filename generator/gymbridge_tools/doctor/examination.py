@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gymbridge_runtime import __version__
+from gymbridge_runtime.core.ownership import IS_PROVABLE
 
 from gymbridge_tools.doctor.findings import LibraryFinding, PairFinding, Report
 from gymbridge_tools.doctor.look import versions_of
@@ -49,6 +50,7 @@ def examine(package: str, progress: Callable[[str], None]) -> Report:
         len(pairs(package, subjects)),
         tuple(Survey[Pair, PairFinding](died).of(tried)),
         tuple(combinations([library.name for library in subjects])) if _compares() else (),
+        IS_PROVABLE,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
+from gymbridge_generator.sharing import RULE
+
 __all__ = ["Combination", "LibraryFinding", "LibraryState", "Memory", "PairFinding", "Report"]
 
 LibraryState: TypeAlias = Literal["works", "not installed", "broken"]
@@ -67,6 +69,8 @@ class Report:
     """How many wrappers there are, those of libraries that do not work included."""
     pairs: tuple[PairFinding, ...]
     combinations: tuple[Combination, ...]
+    proves_ownership: bool
+    """Whether reference counts prove here that nobody else can reach an array of NumPy."""
 
     @property
     def works(self) -> bool:
@@ -75,6 +79,16 @@ class Report:
             all(library.state != "broken" for library in self.libraries)
             and all(pair.works for pair in self.pairs)
             and not self.combinations
+        )
+
+    @property
+    def ownership(self) -> str:
+        """What wrappers do with arrays on this interpreter, in a sentence."""
+        if self.proves_ownership:
+            return RULE
+        return (
+            "This Python cannot prove that nobody else can reach an array, so wrappers copy the "
+            "arrays of NumPy."
         )
 
     @property

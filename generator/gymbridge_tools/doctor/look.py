@@ -8,15 +8,15 @@ from importlib.metadata import packages_distributions, version
 from typing import TYPE_CHECKING
 
 import numpy as np
-from gymbridge_runtime.backend import load
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.errors import BackendNotInstalledError, ConversionError
+from gymbridge_runtime.backends.base import load
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.core.errors import BackendNotInstalledError, ConversionError
 
 from gymbridge_tools.doctor.findings import LibraryFinding
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.core.dtypes import AnyDType
 
     from gymbridge_tools.doctor.findings import LibraryState
     from gymbridge_tools.doctor.package import Library

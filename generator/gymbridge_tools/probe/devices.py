@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
-from gymbridge_runtime.dlpack_devices import DlpackDevices
+from gymbridge_runtime.backends.dlpack_devices import DlpackDevices, short_name
 
 from gymbridge_tools.probe.findings import Answer
 from gymbridge_tools.probe.subject import (
@@ -32,7 +30,7 @@ def devices(subject: Subject) -> Answer:
     if read is None or callable(attribute(array, read)):
         raise WrongError("arrays do not say where they are")
     place = attribute(array, read)
-    text = DlpackDevices("", subject.name).text(place)
+    text = short_name(place)
     facts = {} if read == "device" else {"device_read": read}
     for way in _ways(subject):
         with Caught() as caught:
@@ -59,15 +57,12 @@ def _ways(subject: Subject) -> list[dict[str, str]]:
 
 
 def _check_way(subject: Subject, array: object, way: dict[str, str], text: str) -> None:
-    keys = {key.removeprefix("device_"): value for key, value in way.items()}
-    devices = DlpackDevices(subject.name, subject.name, **keys)
+    # the array is there already, and is to be sent all the same
+    devices = DlpackDevices(title=subject.name, module=subject.name, device_read="_nowhere_", **way)
     place: object = text
-    if devices.parse is not None:
-        place = called(dotted_if_there(devices.parse, subject.name), text)
-    with suppress(AttributeError):
-        # it is there already, and is to be sent all the same
-        devices = devices._replace(read="_nowhere_")
-    sent = devices.moved(array, place)
+    if devices.device_parse is not None:
+        place = called(dotted_if_there(devices.device_parse, subject.name), text)
+    sent = devices.to_device(array, place)
     if not np.array_equal(subject.seen(sent), np.ones(4)):
         raise WrongError("the values became others on the way")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from gymbridge_runtime.dtypes import extended_dtype
+from gymbridge_runtime.core.dtypes import extended_dtype
 
 from gymbridge_tools.probe.findings import Answer
 from gymbridge_tools.probe.subject import (

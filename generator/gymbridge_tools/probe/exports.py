@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import cast
 
 import numpy as np
-from gymbridge_runtime.dlpack import Producer, device_of, is_host_memory
-from gymbridge_runtime.dtypes import words_of
+from gymbridge_runtime.backends.dlpack_protocol import Producer, device_of, is_host_memory
+from gymbridge_runtime.core.dtypes import words_of
 
 from gymbridge_tools.probe.capsules import version_of
 from gymbridge_tools.probe.findings import Answer

@@ -7,15 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
-from gymbridge_runtime.dtypes import extended_dtype
+from gymbridge_runtime.core.dtypes import extended_dtype
 
 from gymbridge_tools.probe.findings import Answer
 from gymbridge_tools.probe.layouts import LAYOUTS
 from gymbridge_tools.probe.subject import Subject, WrongError, aligned, attribute
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["LIBRARY", "PACKAGE", "QUESTIONS"]

@@ -11,17 +11,17 @@ from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from gymbridge_runtime.backend import Backend, Export, HostView
-from gymbridge_runtime.dlpack import GPUS, device_of, is_host_memory
-from gymbridge_runtime.narrowing import untyped
+from gymbridge_runtime.backends.base import Backend, Export, HostView
+from gymbridge_runtime.backends.dlpack_protocol import GPUS, device_of, is_host_memory
+from gymbridge_runtime.core.dtypes import ORDINARY
+from gymbridge_runtime.core.narrowing import untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
-    from types import TracebackType
 
-    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
     from typing_extensions import CapsuleType
 
@@ -39,13 +39,7 @@ class _Device(Protocol):
     @property
     def id(self) -> int: ...
     def __enter__(self) -> object: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class _Array(Protocol):
@@ -76,14 +70,6 @@ class _Module(Protocol):
 
 
 _cupy: Final = cast("_Module", cast("object", import_module("cupy")))
-
-_NAMES: Final = frozenset(
-    (
-        "bool",
-        *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "float32", "float64", "complex64", "complex128", "bfloat16"),
-    )
-)
 
 
 class CupyBackend(Backend[_Array, _Device]):
@@ -119,7 +105,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def snapshot(self, array: _Array, device: _Device | None) -> object:
-        moved = self._moved(array, device)
+        moved = self.to_device(array, device)
         if moved is not array:
             return moved
         with _on(array.device):
@@ -127,7 +113,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
-        return dtype if dtype.name in _NAMES else None
+        return dtype if dtype.name in {*ORDINARY, "bfloat16"} else None
 
     @override
     def parse_device(self, device: object) -> object:
@@ -154,12 +140,12 @@ class CupyBackend(Backend[_Array, _Device]):
         return tuple(f"cuda:{index}" for index in range(count()))
 
     @override
-    def to_device(self, array: _Array, device: _Device | None) -> object:
-        return self._moved(array, device)
-
-    def _moved(self, array: _Array, device: _Device | None) -> _Array:
+    def to_device(self, array: _Array, device: _Device | None) -> _Array:
         if device is None or array.device.id == device.id:
             return array
+        if not array.flags.c_contiguous:  # CuPy moves no array with gaps
+            with array.device:
+                array = array.copy()
         with device:
             return _cupy.asarray(array)
 

@@ -6,39 +6,40 @@ from typing import TYPE_CHECKING, Final, cast
 
 import mlx.core as mx
 import numpy as np
-from gymbridge_runtime.backend import Backend, HostView, Import
-from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
-from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.layouts import has_whole_strides
-from gymbridge_runtime.narrowing import untyped
+from gymbridge_runtime.backends.base import Backend, HostView
+from gymbridge_runtime.core.dtypes import (
+    HALVES,
+    ORDINARY,
+    AnyDType,
+    extended_dtype,
+    named_dtype,
+)
+from gymbridge_runtime.core.errors import ConversionError
+from gymbridge_runtime.core.layouts import has_whole_strides
+from gymbridge_runtime.core.narrowing import untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gymbridge_runtime.types import HostArray
+    from gymbridge_runtime.types import HostArray, MakeArray
 
-__all__ = ["MLX", "MlxBackend"]
+__all__ = ["MLX", "MlxBackend", "from_numpy", "to_numpy"]
 
-_KEPT: Final = frozenset(
-    np.dtype(name)
-    for name in (
-        "bool",
-        *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "float32", "complex64"),
-    )
-)
-_NARROWED: Final = {
-    np.dtype("float64"): np.dtype("float32"),
-    np.dtype("complex128"): np.dtype("complex64"),
-}
-"""What MLX narrows whenever it imports, although the CPU can compute with float64."""
+# MLX narrows to halves whenever it imports, although the CPU can compute with float64
+_KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - HALVES.keys()
 
 # what both sides declare of DLPack does not meet, although it does
 _seen: Final = cast("Callable[[mx.array], HostArray]", np.from_dlpack)
-_imported: Final = cast("Callable[[HostArray], mx.array]", mx.from_dlpack)
 _made: Final = cast("Callable[..., mx.array]", mx.array)
 _computed: Final = cast("Callable[[mx.array], None]", untyped(mx, "eval"))
+
+# -- the calls of the fast path ---------------------------------------------------------------
+
+from_numpy: Final = cast("MakeArray", mx.from_dlpack)
+"""Copy memory that may be written into."""
+to_numpy: Final = cast("Callable[[object], HostArray]", np.from_dlpack)
+"""View an array of a dtype that NumPy has; the view is read-only."""
 
 
 class MlxBackend(Backend[mx.array, None]):
@@ -55,24 +56,13 @@ class MlxBackend(Backend[mx.array, None]):
     roots: frozenset[str] = frozenset({"mlx"})
     writable_views: bool = False
     copies_in: bool = True
-    # MLX narrows as `stored_as` says, without a copy on the host before
-    plain_dtypes: frozenset[AnyDType] = _KEPT | frozenset(_NARROWED)
+    kept_dtypes: frozenset[AnyDType] = _KEPT
+    never_changes: bool = True  # MLX copies memory that a view holds before it writes
 
+    @property
     @override
-    def plain_kind(self) -> type[object] | None:
+    def usual_type(self) -> type[object] | None:
         return mx.array
-
-    @override
-    def plain_view(self) -> Callable[[mx.array], HostArray]:
-        return _seen  # by the older DLPack, of which NumPy makes read-only arrays
-
-    @override
-    def is_plain(self, array: mx.array, dtypes: frozenset[AnyDType]) -> bool:
-        return array.dtype != mx.bfloat16
-
-    @override
-    def plain_import(self) -> Import:
-        return _imported
 
     @override
     def is_array(self, kind: type[object]) -> bool:
@@ -97,14 +87,13 @@ class MlxBackend(Backend[mx.array, None]):
     @override
     def from_host(self, view: HostArray, device: None) -> object:
         if view.dtype in _KEPT:
-            return _imported(view)
+            return from_numpy(view)
         return _made(view)  # bfloat16 is no dtype of DLPack to NumPy
 
     @override
     def snapshot(self, array: mx.array, device: None) -> object:
-        view = self.to_host(array).array
         # float64, which an import would narrow
-        return _made(view, dtype=array.dtype)
+        return _made(self.to_host(array).array, dtype=array.dtype)
 
     @override
     def accepts(self, view: HostArray) -> bool:
@@ -114,7 +103,7 @@ class MlxBackend(Backend[mx.array, None]):
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
         if dtype in _KEPT or dtype.name == "bfloat16":
             return dtype
-        return _NARROWED.get(dtype)
+        return HALVES.get(dtype)
 
     @override
     def dtype(self, name: object) -> AnyDType:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from gymbridge_runtime.backend import Backend, HostView, Import
+from gymbridge_runtime.backends.base import Backend, HostView
 from gymbridge_runtime.types import HostArray
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.core.dtypes import AnyDType
 
 __all__ = ["NUMPY", "NumpyBackend"]
 
@@ -25,30 +25,12 @@ class NumpyBackend(Backend[HostArray, None]):
     reference: str = "gymbridge_runtime.backends.numpy:NUMPY"
     roots: frozenset[str] = frozenset({"numpy"})
     keeps_read_only: bool = True
-    host_scalars: bool = True
-    plain_dtypes: frozenset[AnyDType] = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
-    host_arrays: bool = True
-    keeps_or_refuses: bool = True
+    kept_dtypes: frozenset[AnyDType] = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
 
+    @property
     @override
-    def plain_kind(self) -> type[object] | None:
+    def usual_type(self) -> type[object] | None:
         return np.ndarray
-
-    @override
-    def plain_view(self) -> Callable[[HostArray], HostArray]:
-        return _itself
-
-    @override
-    def is_plain(self, array: HostArray, dtypes: frozenset[AnyDType]) -> bool:
-        return array.dtype in dtypes
-
-    @override
-    def plain_copy(self) -> Callable[[HostArray], HostArray] | None:
-        return np.ndarray.copy
-
-    @override
-    def plain_import(self) -> Import:
-        return _itself
 
     @override
     def is_array(self, kind: type[object]) -> bool:
@@ -79,10 +61,6 @@ class NumpyBackend(Backend[HostArray, None]):
     @override
     def devices(self) -> Sequence[str]:
         return ("cpu",)
-
-
-def _itself(view: HostArray) -> HostArray:
-    return view
 
 
 NUMPY: Final = NumpyBackend()

@@ -2,68 +2,82 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import torch
-from gymbridge_runtime.backend import (
-    Backend,
-    Export,
-    HostView,
-    Import,
-)
-from gymbridge_runtime.dlpack import CUDA, ROCM, Producer, device_of
-from gymbridge_runtime.dtypes import AnyDType, extended_dtype, named_dtype
-from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.layouts import has_whole_strides
-from gymbridge_runtime.memory import is_writable
-from gymbridge_runtime.narrowing import untyped
+from gymbridge_runtime.backends.base import Backend, Export, HostView
+from gymbridge_runtime.backends.dlpack_protocol import CUDA, ROCM, Producer, device_of
+from gymbridge_runtime.backends.torch_packing import download, upload
+from gymbridge_runtime.core.describe import shown
+from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, AnyDType, extended_dtype, named_dtype
+from gymbridge_runtime.core.errors import REFUSED, ConversionError
+from gymbridge_runtime.core.layouts import has_whole_strides
+from gymbridge_runtime.core.memory import is_writable
+from gymbridge_runtime.core.narrowing import untyped
 from torch.utils.dlpack import from_dlpack
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from gymbridge_runtime.types import HostArray
+    from gymbridge_runtime.types import HostArray, MakeArray
 
-__all__ = ["TORCH", "TorchBackend"]
-
-_DTYPES: Final = {
-    torch.bool: "bool",
-    torch.uint8: "uint8",
-    torch.uint16: "uint16",
-    torch.uint32: "uint32",
-    torch.uint64: "uint64",
-    torch.int8: "int8",
-    torch.int16: "int16",
-    torch.int32: "int32",
-    torch.int64: "int64",
-    torch.float16: "float16",
-    torch.float32: "float32",
-    torch.float64: "float64",
-    torch.complex64: "complex64",
-    torch.complex128: "complex128",
-}
-_PLAIN: Final = frozenset(_DTYPES)
+__all__ = ["TORCH", "TorchBackend", "from_numpy", "item", "to_numpy"]
 
 # NumPy has these from ml_dtypes, and PyTorch does not take them from there: the bits travel
-_BITS: Final = {
-    torch.bfloat16: torch.uint16,
-    torch.float8_e4m3fn: torch.uint8,
-    torch.float8_e4m3fnuz: torch.uint8,
-    torch.float8_e5m2: torch.uint8,
-    torch.float8_e5m2fnuz: torch.uint8,
-    torch.float8_e8m0fnu: torch.uint8,
+_EXTENDED: Final = (
+    *("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+    "float8_e8m0fnu",
+)
+_DTYPES: Final = {
+    name: cast("torch.dtype", untyped(torch, name)) for name in (*ORDINARY, *_EXTENDED)
 }
-_NAME: Final = {dtype: str(dtype).removeprefix("torch.") for dtype in _BITS}
-_EXTENDED: Final = {name: dtype for dtype, name in _NAME.items()}
+_NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
+_PLAIN: Final = frozenset(_DTYPES[name] for name in ORDINARY)
 _FREED: Final = (
-    "PyTorch has no memory behind the tensor",
+    "has no memory behind the tensor",
     "convert it while it has, or what it stands for",
 )
-_NAMES: Final = frozenset(_DTYPES.values()) | frozenset(_EXTENDED)
+
+# -- the calls of the fast path: PyTorch's own functions, with types --------------------------
+
+from_numpy: Final = cast("MakeArray", untyped(torch, "from_numpy"))
+"""Share aligned memory of non-negative strides."""
+to_numpy: Final = cast("Callable[[object], HostArray]", torch.Tensor.numpy)
+"""View a tensor on the host that has no gradients, no conjugate bit and no negative bit."""
+item: Final = cast("Callable[[object], int | float]", torch.Tensor.item)
+"""Return the number of a tensor that has one."""
 
 _from_numpy: Final = cast("Callable[[HostArray], torch.Tensor]", untyped(torch, "from_numpy"))
+
+
+@cache
+def _has_float64(device: torch.device) -> bool:
+    """Tell whether tensors on ``device`` may be of float64; raise whatever PyTorch raises."""
+    if device.type == "cpu":
+        return True
+    _ = torch.zeros((), dtype=torch.float32).to(device)
+    try:
+        _ = torch.zeros((), dtype=torch.float64).to(device)
+    except TypeError:
+        return False
+    return True
+
+
+@cache
+def _has_storage(device: torch.device) -> bool:
+    """Tell whether tensors on ``device`` have memory that can be viewed as another dtype.
+
+    Those of XLA, of PyTorch's lazy device and of devices written in Python have none.
+    """
+    if device.type == "cpu":
+        return False
+    try:
+        return bool(torch.zeros(8, dtype=torch.uint8).to(device).untyped_storage().data_ptr())
+    except REFUSED:
+        return False
 
 
 class TorchBackend(Backend[torch.Tensor, torch.device]):
@@ -74,36 +88,18 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     reference: str = "gymbridge_runtime.backends.torch:TORCH"
     roots: frozenset[str] = frozenset({"torch"})
     # C has two types of 64 unsigned bits, which are equal, and PyTorch refuses one of them
-    plain_dtypes: frozenset[AnyDType] = frozenset(
-        np.dtype(name) for name in _DTYPES.values() if name != "uint64"
+    kept_dtypes: frozenset[AnyDType] = frozenset(
+        np.dtype(name) for name in ORDINARY if name != "uint64"
     )
 
-    keeps_or_refuses: bool = True
-
     @override
-    def plain_kind(self) -> type[object] | None:
+    def calls_reach(self, device: torch.device | None) -> bool:
+        return device is None or device.type == "cpu"
+
+    @property
+    @override
+    def usual_type(self) -> type[object] | None:
         return torch.Tensor
-
-    @override
-    def plain_view(self) -> Callable[[torch.Tensor], HostArray]:
-        # it refuses what requires gradients, is conjugate, sparse, quantized, or on a GPU
-        return cast("Callable[[torch.Tensor], HostArray]", torch.Tensor.numpy)
-
-    @override
-    def is_plain(self, array: torch.Tensor, dtypes: frozenset[AnyDType]) -> bool:
-        return (
-            (array.is_cpu and not array.is_nested)
-            and (array.dtype in _PLAIN and array.layout is torch.strided)
-            and not (array.requires_grad or array.is_neg() or array.is_conj())
-        )
-
-    @override
-    def plain_import(self) -> Import:
-        return _from_numpy
-
-    @override
-    def plain_number(self) -> Callable[[torch.Tensor], complex | None]:
-        return _number_of
 
     @override
     def is_array(self, kind: type[object]) -> bool:
@@ -111,25 +107,62 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def to_host(self, array: torch.Tensor) -> HostView:
+        if array.is_cpu and array.dtype in _PLAIN and not array.requires_grad:
+            try:
+                view = to_numpy(array)
+            except REFUSED:
+                view = None  # conjugate, negative, sparse, nested, …
+            # NumPy makes memory of its own for a tensor without any
+            if view is not None and view.base is not None:
+                return HostView(view, owned=False)
         tensor = _ordinary(array)
         plain = tensor.cpu().resolve_conj().resolve_neg()
-        owned = plain.data_ptr() != tensor.data_ptr()
-        if tensor.dtype in _BITS:
-            bits: HostArray = plain.view(_BITS[tensor.dtype]).numpy()
-            return HostView(bits.view(extended_dtype(_NAME[tensor.dtype])), owned, copied=owned)
-        return HostView(plain.numpy(), owned, copied=owned)
+        owned = not tensor.is_cpu or plain.data_ptr() != tensor.data_ptr()
+        return self._shown(plain, owned=owned)
+
+    def _shown(self, tensor: torch.Tensor, *, owned: bool) -> HostView:
+        """View an ordinary tensor on the host."""
+        if tensor.dtype in _PLAIN:
+            return HostView(tensor.numpy(), owned, copied=owned)
+        bits = tensor.view(_DTYPES[f"uint{8 * tensor.itemsize}"])
+        dtype = extended_dtype(_NAMES[tensor.dtype])
+        return HostView(to_numpy(bits).view(dtype), owned, copied=owned)
 
     @override
     def from_host(self, view: HostArray, device: torch.device | None) -> object:
-        dtype = _EXTENDED.get(view.dtype.name)
-        bits = view if dtype is None else view.view(f"u{view.itemsize}")
+        if device is None and view.dtype in self.kept_dtypes:
+            flags = view.flags
+            if flags.owndata and flags.behaved:
+                return _from_numpy(view)
+        tensor = self._as_tensor(view)
+        return tensor if device is None else tensor.to(device)
+
+    def _as_tensor(self, view: HostArray) -> torch.Tensor:
+        """Return a tensor over the memory of ``view``, which may be of a dtype of ml_dtypes."""
+        name = view.dtype.name
+        bits = view.view(f"u{view.itemsize}") if name in _EXTENDED else view
         if bits.dtype == np.uint64:
-            bits = bits.view(np.uint64)  # not the other one
+            bits = bits.view(np.uint64)  # C has two such types, and PyTorch takes one
         # from_numpy warns of read-only memory, which comes here only to be moved off the host
         tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
-        if dtype is not None:
-            tensor = tensor.view(dtype)
-        return tensor if device is None else tensor.to(device)
+        return tensor.view(_DTYPES[name]) if name in _EXTENDED else tensor
+
+    @override
+    def from_host_many(
+        self, views: Sequence[HostArray], device: torch.device | None
+    ) -> Iterable[object]:
+        if device is None or len(views) == 1 or not _has_storage(device):
+            return super().from_host_many(views, device)
+        return upload(views, device, self._as_tensor)
+
+    @override
+    def show_many(self, arrays: Sequence[torch.Tensor]) -> Iterable[HostView]:
+        first = arrays[0].device
+        is_one_place = all(array.device == first for array in arrays)
+        if len(arrays) == 1 or not is_one_place or not _has_storage(first):
+            return super().show_many(arrays)
+        tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
+        return [self._shown(tensor, owned=True) for tensor in download(tensors)]
 
     @override
     def beside(self, array: torch.Tensor, view: HostArray) -> object:
@@ -141,12 +174,16 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         if array.is_nested or array.is_quantized or array.layout is not torch.strided:
             copy = own.clone()
             return copy if device is None else copy.to(device)
-        if array.numel() and not array.untyped_storage().nbytes():
-            raise ConversionError(*_FREED)
+        if array.is_cpu and array.numel() and not array.untyped_storage().nbytes():
+            raise ConversionError(f"PyTorch {_FREED[0]}", _FREED[1])
         return own.to(device or array.device, copy=True)
 
     @override
     def accepts(self, view: HostArray) -> bool:
+        flags = view.flags
+        # a view of one element may have any stride: a field of a structured array
+        if flags.c_contiguous and flags.aligned and flags.owndata:
+            return True
         # PyTorch's loops over complex numbers end the process where these are not aligned
         if view.dtype.kind == "c" and not view.flags.aligned:
             return False
@@ -154,11 +191,17 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
-        return dtype if dtype.name in _NAMES else None
+        return dtype if dtype.name in _DTYPES else None
+
+    @override
+    def stored_at(self, dtype: AnyDType, device: torch.device | None) -> AnyDType | None:
+        if device is not None and dtype in HALVES and not _has_float64(device):
+            return HALVES[dtype]
+        return self.stored_as(dtype)
 
     @override
     def dtype_of(self, array: torch.Tensor) -> AnyDType | None:
-        name = _DTYPES.get(array.dtype) or _NAME.get(array.dtype)
+        name = _NAMES.get(array.dtype)
         return None if name is None else named_dtype(name)
 
     @override
@@ -169,7 +212,19 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     def parse_device(self, device: object) -> object:
         if device is None:
             return None
-        parsed = device if isinstance(device, torch.device) else torch.device(str(device))
+        try:
+            if not isinstance(device, (str, torch.device)):
+                raise TypeError(f"a device is text or a torch.device, not {type(device).__name__}")
+            # what converts together is told by the identity of its device
+            parsed = torch.device(device) if isinstance(device, str) else device
+            # the first use tells whether the device is there
+            _ = _has_float64(parsed), _has_storage(parsed)
+        except REFUSED as error:
+            there = ", ".join(map(repr, self.devices()))
+            raise ValueError(
+                f"PyTorch cannot use device={device!r}: {shown(error).splitlines()[0]}; "
+                + f"write one of {there}"
+            ) from error
         if parsed.type == "meta":
             raise ConversionError(
                 "PyTorch's device 'meta' has no memory to hold values", "name another device"
@@ -212,10 +267,9 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def imports_at(self, place: tuple[int, int], device: torch.device | None) -> bool:
         kind, index = place
-        if kind != (CUDA if torch.version.hip is None else ROCM):  # "cuda" to PyTorch, both
-            return False
-        if device is None or not torch.cuda.is_available():
-            return torch.cuda.is_available()
+        is_cuda = kind == (CUDA if torch.version.hip is None else ROCM)  # "cuda" to PyTorch, both
+        if device is None or not is_cuda or not torch.cuda.is_available():
+            return is_cuda and torch.cuda.is_available()
         current = str(device) == "cuda" and torch.cuda.current_device() == index
         return current or device == torch.device("cuda", index)
 
@@ -224,47 +278,37 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return from_dlpack(array)
 
 
-def _number_of(array: torch.Tensor) -> complex | None:
-    return None if array.ndim or array.is_sparse else array.item()
-
-
 def _ordinary(array: torch.Tensor) -> torch.Tensor:
     """Return ``array`` without its history; refuse what has no memory of strided numbers."""
-    refusal = _refusal(array)
-    if refusal is not None:
-        raise ConversionError(*refusal)
-    return array.detach()
-
-
-def _refusal(array: torch.Tensor) -> tuple[str, str] | None:
+    refusal = None
     if type(array).__name__ == "FakeTensor":
-        return (
-            "PyTorch cannot show a FakeTensor, which has a shape and no values",
+        refusal = (
+            "cannot show a FakeTensor, which has a shape and no values",
             "convert outside the mode",
         )
-    if array.is_nested:
-        return (
-            "PyTorch has no one shape for a nested tensor",
+    elif array.is_nested:
+        refusal = (
+            "has no one shape for a nested tensor",
             "pad it with to_padded_tensor(), or unbind() it",
         )
-    if array.layout is not torch.strided:
-        return (
-            f"PyTorch cannot show the layout {array.layout} as strided memory",
+    elif array.layout is not torch.strided:
+        refusal = (
+            f"cannot show the layout {array.layout} as strided memory",
             "call to_dense() first",
         )
-    if array.device.type == "meta":
-        return (
-            "PyTorch holds no values in a tensor on the device 'meta'",
-            "make it on a real device",
-        )
-    if array.is_quantized:
-        return f"PyTorch stores {array.dtype} as quantized numbers", "call dequantize() first"
-    if array.numel() and not array.untyped_storage().data_ptr():
+    elif array.device.type == "meta":
+        refusal = "holds no values in a tensor on the device 'meta'", "make it on a real device"
+    elif array.is_quantized:
+        refusal = f"stores {array.dtype} as quantized numbers", "call dequantize() first"
+    elif array.is_cpu and array.numel() and not array.untyped_storage().data_ptr():
         # NumPy would make memory of its own for it, full of what was there before
-        return _FREED
-    if array.dtype not in _PLAIN and array.dtype not in _BITS:
-        return f"PyTorch has {array.dtype}, which NumPy has not", "cast it with to() first"
-    return None
+        refusal = _FREED
+    elif array.dtype not in _NAMES:
+        refusal = f"has {array.dtype}, which NumPy has not", "cast it with to() first"
+    if refusal is None:
+        return array.detach()
+    problem, advice = refusal
+    raise ConversionError(f"PyTorch {problem}", advice)
 
 
 TORCH: Final = TorchBackend()

@@ -9,7 +9,8 @@ if sys.modules.get("pytest"):  # a failing assertion of the suite then shows wha
     import pytest
 
     pytest.register_assert_rewrite(
-        *("gymbridge_runtime.testing.actions", "gymbridge_runtime.testing.leaves"),
+        *("gymbridge_runtime.testing.actions", "gymbridge_runtime.testing.buffers"),
+        "gymbridge_runtime.testing.leaves",
         *("gymbridge_runtime.testing.ownership", "gymbridge_runtime.testing.persistence"),
         "gymbridge_runtime.testing.round_trips",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from gymbridge_runtime.errors import ConversionError
+from gymbridge_runtime.core.errors import ConversionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -63,3 +63,9 @@ class PairTests:
     def sides(self, pair: Pair) -> Sides:
         """Return the libraries of a pair, or skip the test where one is missing."""
         return pair.sides(self.libraries, self.required)
+
+    def skip(self, reason: str) -> None:
+        """Skip the test."""
+        import pytest
+
+        pytest.skip(reason)

@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import numpy as np
-from gymbridge_runtime.dtypes import named_dtype
-from gymbridge_runtime.narrowing import is_host_array, is_mapping, is_tuple, untyped
+from gymbridge_runtime.backends.numpy import NUMPY
+from gymbridge_runtime.core.dtypes import named_dtype
+from gymbridge_runtime.core.narrowing import is_host_array, is_mapping, is_tuple, untyped
 from gymbridge_runtime.testing.copies import copied
 from gymbridge_runtime.testing.expectation import Difference, Expectation
 from gymbridge_runtime.testing.forms import Driven, Form, Step, form_of
@@ -18,7 +19,7 @@ from gymnasium.vector import AsyncVectorEnv
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gymbridge_runtime.settings import Settings
+    from gymbridge_runtime.wrappers.settings import Settings
 
 __all__ = ["BridgeMismatchError", "agent_action", "check_bridge", "rounded"]
 
@@ -45,7 +46,13 @@ class _Bridge(Protocol):
 
     env: object
 
-    def _given(self, settings: Settings) -> dict[str, object]: ...
+
+class _Returned(NamedTuple):
+    """What the wrapper returned, and a copy of what the bare environment did."""
+
+    when: str
+    found: Step
+    bare: Step
 
 
 class _Twins(NamedTuple):
@@ -69,7 +76,8 @@ def check_bridge(
     Neither ``env`` nor the environment in it is touched: both are made anew, with the same
     arguments. Random actions go into the one as the agent's arrays, and what arrives there goes
     into the other, so that both must return the same: the bare environment as itself, the wrapped
-    one converted. What was returned is looked at again a step later: it must not have changed.
+    one converted. What was returned is looked at again a step later, and once more at the end: it
+    must not have changed, though the environment may write into its buffers.
 
     Args:
         env: A wrapper of gymbridge, of any form.
@@ -92,9 +100,10 @@ def check_bridge(
     dtype = None if settings.float_dtype is None else named_dtype(settings.float_dtype)
     expect = Expectation(target, values=values)
     observe = Expectation(target, float_dtype=dtype, values=values)
-    receive = Expectation(source, scalars=settings.source.host_scalars)
+    receive = Expectation(source, scalars=settings.source is NUMPY)
     twins = _twins(cast("_Bridge", env), settings, make)
     seeded: set[str] = set()
+    returned: list[_Returned] = []
 
     def compare(when: str, found: Step, bare: Step) -> None:
         differences = list(form.differences(found, bare, expect, observe))
@@ -108,7 +117,8 @@ def check_bridge(
         found, bare = twins.wrapped.reset(seed=seed), twins.bare.reset(seed=seed)
         compare(when, found, bare)
         for number in range(1, steps + 1):
-            seen, kept = found, copied(bare)
+            seen = _Returned(when, found, copied(bare))
+            returned.append(seen)
             if form.is_over(twins.bare, bare):
                 when = f"the reset before step {number}"
                 found, bare = twins.wrapped.reset(), twins.bare.reset()
@@ -122,12 +132,15 @@ def check_bridge(
                     raise BridgeMismatchError(f"what the environment received in {when}", wrong)
                 bare = twins.bare.step(received)
             compare(when, found, bare)
-            compare(f"what was returned before {when}, and changed since", seen, kept)
-    return expect.leaves + observe.leaves + receive.leaves
+            compare(f"what was returned before {when}, and changed since", seen.found, seen.bare)
+        leaves = expect.leaves + observe.leaves + receive.leaves
+        for seen in returned:
+            compare(f"what was returned in {seen.when}, and changed later", seen.found, seen.bare)
+    return leaves
 
 
 def _settings(env: object) -> Settings:
-    return cast("Settings", untyped(untyped(env, "_traffic"), "_settings"))
+    return cast("Settings", untyped(untyped(env, "_convert"), "settings"))
 
 
 def _twins(env: _Bridge, settings: Settings, make: Callable[[], object] | None) -> _Twins:
@@ -138,7 +151,7 @@ def _twins(env: _Bridge, settings: Settings, make: Callable[[], object] | None) 
         )
     anew = make or (lambda: copy.deepcopy(env.env))
     inner, bare = anew(), anew()
-    given = cast("Callable[[Settings], dict[str, object]]", untyped(env, "_given"))(settings)
+    given = cast("Callable[[Settings], dict[str, object]]", untyped(env, "_arguments"))(settings)
     wrapped = cast("Callable[..., Driven]", type(env))(inner, **given)
     return _Twins(wrapped, cast("Driven", bare), _recorded(inner))
 

@@ -6,8 +6,8 @@ import copy
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from gymbridge_runtime.known import backend_of
-from gymbridge_runtime.narrowing import is_host_array
+from gymbridge_runtime.backends.registry import backend_of
+from gymbridge_runtime.core.narrowing import is_host_array
 from gymbridge_runtime.testing.expectation import items_of
 
 if TYPE_CHECKING:

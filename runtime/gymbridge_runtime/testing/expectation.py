@@ -9,16 +9,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
-from gymbridge_runtime.describe import describe
-from gymbridge_runtime.dtypes import is_floating
-from gymbridge_runtime.narrowing import is_host_array, is_host_scalar, is_mapping
+from gymbridge_runtime.core.describe import describe
+from gymbridge_runtime.core.dtypes import is_floating
+from gymbridge_runtime.core.narrowing import is_host_array, is_host_scalar, is_mapping
 from gymbridge_runtime.testing.side import numbers_of
 from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.testing.side import Side
     from gymbridge_runtime.types import HostArray
 

@@ -8,12 +8,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 import numpy as np
-from gymbridge_runtime.bridged import Bridged
-from gymbridge_runtime.narrowing import is_mapping
-from gymbridge_runtime.single import SingleBridge
+from gymbridge_runtime.core.narrowing import is_mapping
 from gymbridge_runtime.testing.expectation import Difference, Expectation, items_of
 from gymbridge_runtime.testing.side import numbers_of
-from gymbridge_runtime.vector import VectorBridge
+from gymbridge_runtime.wrappers.single import SingleBridge
+from gymbridge_runtime.wrappers.vector import VectorBridge
+from gymbridge_runtime.wrappers.wrapper import Bridge
 from gymnasium.vector import AutoresetMode
 from typing_extensions import override
 
@@ -104,7 +104,7 @@ class Form(ABC):
             if name == "obs":
                 yield from observe.differences(value, other, name)
             elif name in {"reward", "terminated", "truncated"}:
-                yield from self._scalars(value, other, name, expect)
+                yield from self._scalars(value, other, name, observe)
             else:
                 yield from expect.differences(value, other, name)
 
@@ -218,6 +218,6 @@ def form_of(env: object) -> Form:
         return SINGLE
     if isinstance(env, VectorBridge):
         return VECTOR
-    if isinstance(env, Bridged):  # the third base is there only where PettingZoo is
+    if isinstance(env, Bridge):  # the third base is there only where PettingZoo is
         return PARALLEL
     raise TypeError(f"{env!r} is no wrapper of gymbridge; wrap the environment first")

@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from gymbridge_runtime.dtypes import is_integer
-from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.narrowing import is_mapping, is_sequence, untyped
+from gymbridge_runtime.core.dtypes import is_integer
+from gymbridge_runtime.core.errors import ConversionError
+from gymbridge_runtime.core.narrowing import is_mapping, is_sequence, untyped
 from gymbridge_runtime.testing.base import PairTests, outcome
 from gymbridge_runtime.testing.expectation import Expectation
 

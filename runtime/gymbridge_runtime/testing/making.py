@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, cast
 
 import gymnasium as gym
-from gymbridge_runtime.narrowing import untyped
+from gymbridge_runtime.core.narrowing import untyped
 from gymbridge_runtime.testing.parallel_worlds import EchoParallel, ParallelWorld
 from gymbridge_runtime.testing.worlds import Echo, EchoVector, World, WorldVector
 

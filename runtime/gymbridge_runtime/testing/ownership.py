@@ -6,9 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.errors import ConversionError, CopyRequiredError
-from gymbridge_runtime.narrowing import is_host_array, is_mapping
+from gymbridge_runtime.backends.numpy import NUMPY
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
+from gymbridge_runtime.core.narrowing import is_host_array, is_mapping
+from gymbridge_runtime.core.ownership import Ownership
 from gymbridge_runtime.testing.base import PairTests, outcome
 from gymbridge_runtime.testing.side import numbers_of, same_bytes
 from gymbridge_runtime.testing.worlds import Echo
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.testing.side import Side
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["OwnershipTests"]
+__all__ = ["OwnershipTests", "shares"]
 
 _SIZES = (8, 4096, 100_000, 1 << 20)
 """Bytes: small arrays, and those whose memory libraries would rather not copy."""
@@ -38,10 +40,10 @@ def _numbers(size: int) -> HostArray:
 
 def _made(side: Side, size: int) -> object:
     numbers = _numbers(size)
-    return numbers if side.backend.host_arrays else side.make(numbers)
+    return numbers if side.backend is NUMPY else side.make(numbers)
 
 
-def _shares(sides: Sides) -> bool:
+def shares(sides: Sides) -> bool:
     """Tell whether ``copy=None`` shares memory that both may write into."""
     source, target = sides.source.backend, sides.target.backend
     writable = source.mutable and source.writable_views and not sides.source.shows_copies
@@ -68,19 +70,19 @@ class OwnershipTests(PairTests):
     def _snapshots(self, pair: Pair, sides: Sides) -> dict[str, Callable[[object], object]]:
         ways: dict[str, Callable[[object], object]] = {
             "copy=True": lambda array: pair.convert(array, copy=True),
-            "an environment that promises nothing": Converter(
-                sides.target.backend, promised_new=False
+            "the default of wrappers for actions": Converter(
+                sides.target.backend, default=Ownership.SNAPSHOT
             ),
         }
-        if not _shares(sides):
+        if not shares(sides):
             ways["copy=None"] = pair.convert
         return ways
 
     def test_what_may_be_shared_is(self, pair: Pair) -> None:
         """Sharing is by address, and of no size: nothing is copied that need not be."""
         sides = self.sides(pair)
-        if not _shares(sides):
-            self._skip(f"{pair.source} and {pair.target} share nothing that both may write into")
+        if not shares(sides):
+            self.skip(f"{pair.source} and {pair.target} share nothing that both may write into")
         array = _made(sides.source, 4096)
         result = pair.convert(array)
         assert sides.target.address(result) == sides.source.address(array)
@@ -91,8 +93,8 @@ class OwnershipTests(PairTests):
         """No result is a way into memory of a library whose arrays do not change, or read-only."""
         sides = self.sides(pair)
         backend = sides.source.backend
-        if backend.mutable and backend.writable_views and not backend.host_arrays:
-            self._skip(f"arrays of {backend.title} may change")
+        if backend.mutable and backend.writable_views and backend is not NUMPY:
+            self.skip(f"arrays of {backend.title} may change")
         for copy in (None, True, False):
             array = _made(sides.source, 4096)
             if is_host_array(array):
@@ -125,7 +127,7 @@ class OwnershipTests(PairTests):
         if isinstance(result, ConversionError):
             assert isinstance(result, CopyRequiredError)
             assert result.path == "value['a']"
-            assert not _shares(sides), str(result)
+            assert not shares(sides), str(result)
             return
         assert is_mapping(result)
         assert sides.target.address(result["a"]) == sides.source.address(array)
@@ -134,7 +136,7 @@ class OwnershipTests(PairTests):
         """Either may write into its own array afterwards."""
         sides = self.sides(pair)
         if "single" not in pair.forms:
-            self._skip(f"{pair.package} has no wrappers for single environments")
+            self.skip(f"{pair.package} has no wrappers for single environments")
         env = Echo(spaces.Box(-2000, 2000, (1024,), np.float32))
         action = _made(sides.target, 4096)
         before = sides.target.values(action)
@@ -149,11 +151,6 @@ class OwnershipTests(PairTests):
         received = numbers_of(env.received)
         assert received is not None
         assert same_bytes(received, before)
-
-    def _skip(self, reason: str) -> None:
-        import pytest
-
-        pytest.skip(reason)
 
 
 def _shows_only(side: Side) -> bool:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from gymbridge_runtime.errors import BackendNotInstalledError
+from gymbridge_runtime.core.errors import BackendNotInstalledError
 from gymbridge_runtime.testing.side import Library, Side
 from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from gymbridge_runtime.backend import AnyBackend
+    from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.testing.forms import Wrapped
 
 __all__ = ["Pair", "Sides"]

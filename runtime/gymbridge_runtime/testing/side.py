@@ -7,18 +7,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from gymbridge_runtime.converter import Converter
-from gymbridge_runtime.errors import ConversionError
-from gymbridge_runtime.views import Views
+from gymbridge_runtime.core.converter import Converter
+from gymbridge_runtime.core.dtypes import is_number
+from gymbridge_runtime.core.errors import ConversionError
+from gymbridge_runtime.core.narrowing import is_host_scalar
+from gymbridge_runtime.core.scalars import host_numbers
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.backend import AnyBackend
-    from gymbridge_runtime.dtypes import AnyDType
+    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["Library", "Side", "numbers_of", "same_bytes"]
-
-_VIEWS = Views()
 
 
 class Library(Protocol):
@@ -127,10 +127,15 @@ class Side:
     def overwrite(self, array: object) -> bool:
         """Overwrite the memory of ``array`` behind its back; tell whether it can be."""
         view = self.backend.show(array).array
+        return self.write(array, np.full_like(view, not view.all()))
+
+    def write(self, array: object, values: HostArray) -> bool:
+        """Write ``values`` into the memory of ``array``; tell whether it can be."""
+        view = self.backend.show(array).array
         writable = self.backend.mutable and self.backend.writable_views and view.flags.writeable
         if not writable or self.shows_copies:
             return False
-        view[...] = np.zeros((), view.dtype) if view.all() else np.ones((), view.dtype)
+        view[...] = values
         return True
 
     def is_writable(self, array: object) -> bool:
@@ -146,7 +151,10 @@ def numbers_of(value: object) -> HostArray | None:
         return np.array(value, np.int64) if -(2**63) <= value < 2**63 else None
     if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
         return np.array(value)
-    return _VIEWS.of(value)
+    if is_host_scalar(type(value)):
+        array: HostArray = np.asarray(value)
+        return array if is_number(array.dtype) else None
+    return host_numbers(value)
 
 
 def same_bytes(one: HostArray, other: HostArray) -> bool:

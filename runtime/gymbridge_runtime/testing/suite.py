@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gymbridge_runtime.testing.actions import ActionTests
+from gymbridge_runtime.testing.buffers import BufferTests
 from gymbridge_runtime.testing.leaves import LeafTests
 from gymbridge_runtime.testing.ownership import OwnershipTests
 from gymbridge_runtime.testing.persistence import EpisodeTests
@@ -11,5 +12,7 @@ from gymbridge_runtime.testing.round_trips import RoundTripTests
 __all__ = ["BridgeSuite"]
 
 
-class BridgeSuite(LeafTests, OwnershipTests, ActionTests, RoundTripTests, EpisodeTests):
+class BridgeSuite(
+    LeafTests, OwnershipTests, BufferTests, ActionTests, RoundTripTests, EpisodeTests
+):
     """Tests of all pairs of a generated package: derive from the one that the package brings."""

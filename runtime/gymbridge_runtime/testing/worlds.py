@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import gymnasium as gym
 import numpy as np
-from gymbridge_runtime.backend import load
-from gymbridge_runtime.converter import Converter
+from gymbridge_runtime.backends.base import load
+from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.testing.side import numbers_of
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space

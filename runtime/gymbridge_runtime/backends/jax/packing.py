@@ -1,0 +1,190 @@
+"""Several small arrays into JAX as one: each further argument of a compiled call costs 2 µs.
+
+The host puts their bytes one after the other, and XLA takes them apart again.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from math import prod
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+
+import jax
+import numpy as np
+from gymbridge_runtime.core.memory import silence
+from gymbridge_runtime.core.narrowing import untyped
+from jax.sharding import Sharding, SingleDeviceSharding
+from typing_extensions import TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gymbridge_runtime.core.dtypes import AnyDType
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["import_of", "jitted"]
+
+ResultT = TypeVar("ResultT")
+
+_Import: TypeAlias = "Callable[[Sequence[HostArray]], Sequence[object]]"
+"""Copies arrays of NumPy into JAX."""
+
+_Signature: TypeAlias = "tuple[tuple[AnyDType, tuple[int, ...]], ...]"
+"""The dtypes and the shapes of several arrays."""
+
+_MOST_RESULTS: Final = 7
+"""Results of one call; from 8 on XLA takes threads for it, and 10 to 30 µs longer."""
+
+_MOST_BYTES: Final = 4096
+"""Bytes of an array from which it costs more to be packed than to be an argument."""
+
+_PACKED: Final = frozenset(map(np.dtype, "?bBhHeiIlLqQfd"))
+
+_FLOAT64: Final[AnyDType] = np.dtype(np.float64)
+_FLOAT32: Final[AnyDType] = np.dtype(np.float32)
+"""What JAX makes of float64, unless x64 is on."""
+
+_WORD: Final = 4
+"""Bytes of one element of the joined array: XLA takes single bytes apart at a third the speed."""
+
+_WORDS: Final[AnyDType] = np.dtype(np.int32)
+
+_octets: Final[Callable[[HostArray], bytes]] = np.ndarray.tobytes
+
+
+class _Packed(NamedTuple):
+    """Where an array is among the bytes of all, and what becomes of it."""
+
+    which: int
+    start: int
+    stop: int
+    shape: tuple[int, ...]
+    dtype: AnyDType
+
+
+def jitted(
+    function: Callable[..., ResultT], device: object = None, donated: tuple[int, ...] = ()
+) -> Callable[..., ResultT]:
+    """Return ``function``, compiled.
+
+    Args:
+        function: The function to compile.
+        device: Where its results are committed to; None leaves them on the default device.
+        donated: The arguments whose memory results may have.
+    """
+    jit = cast("Callable[..., Callable[..., ResultT]]", untyped(jax, "jit"))
+    if device is None:
+        return jit(function, donate_argnums=donated)
+    placement = device if isinstance(device, Sharding) else _at_one(device)
+    return jit(function, donate_argnums=donated, out_shardings=placement)
+
+
+_at_one: Final = cast("Callable[[object], Sharding]", SingleDeviceSharding)  # declared untyped
+_bits: Final = cast(
+    "Callable[[jax.Array, AnyDType], jax.Array]", untyped(jax.lax, "bitcast_convert_type")
+)
+
+
+def _same(*arrays: jax.Array) -> tuple[jax.Array, ...]:
+    return arrays
+
+
+@cache
+def _unpacked_import(device: object, *, wide: bool) -> _Import:
+    """Return the import of several arrays as the arguments of one call."""
+    same = jitted(_same, device)
+    own = _own(wide=wide)
+    return lambda arrays: same(*map(own, arrays))
+
+
+def _own(*, wide: bool) -> Callable[[HostArray], HostArray]:
+    """Return the function that copies an array, in the dtype that JAX has for it."""
+    return np.ndarray.copy if wide else _narrow
+
+
+def _narrow(array: HostArray) -> HostArray:
+    if array.dtype != _FLOAT64:
+        return array.copy()
+    return silence().run(array.astype, _FLOAT32, "C")  # JAX itself would warn
+
+
+def import_of(views: Sequence[HostArray], device: object, *, wide: bool, packed: bool) -> _Import:
+    """Return the import of copies of arrays like ``views``.
+
+    Args:
+        views: Arrays of dtypes that JAX has, and float64.
+        device: Where the results go; None for the default device.
+        wide: Whether JAX has float64 as well, and does not store it as float32.
+        packed: Whether they are packed, seven at a time, which takes .1 s each to compile where
+            they are all different; else they are arguments of one call.
+    """
+    if not packed:
+        return _unpacked_import(device, wide=wide)
+    count = -(-len(views) // _MOST_RESULTS)
+    ends = [number * len(views) // count for number in range(count + 1)]  # parts of nearly one size
+    calls: list[tuple[slice, _Import]] = []
+    for part in [slice(*pair) for pair in pairwise(ends)]:
+        signature = tuple([(view.dtype, view.shape) for view in views[part]])
+        calls.append((part, _packed_import(signature, device, wide=wide)))
+    if len(calls) == 1:
+        return calls[0][1]
+    return lambda arrays: [made for part, call in calls for made in call(arrays[part])]
+
+
+@cache  # parts that are alike need one compilation
+def _packed_import(signature: _Signature, device: object, *, wide: bool) -> _Import:
+    """Return the import by one compiled call, with one argument for all that can be packed."""
+    packed = _places(signature, wide=wide)
+    if len(packed) <= 1:
+        return _unpacked_import(device, wide=wide)
+    order = [one.which for one in packed]
+    in_order: Callable[[Sequence[HostArray]], tuple[HostArray, ...]] = itemgetter(*order)
+    others = [index for index in range(len(signature)) if index not in order]
+    narrowed = [place for place, one in enumerate(packed) if one.dtype != signature[one.which][0]]
+    own = _own(wide=wide)
+    padding = [np.zeros(-packed[-1].stop % _WORD, np.uint8)]
+
+    def unpack(words: jax.Array, *arrays: jax.Array) -> tuple[jax.Array, ...]:
+        found = dict(zip(others, arrays, strict=True))
+        found.update({one.which: _unpacked(words, one) for one in packed})
+        return tuple([found[index] for index in range(len(signature))])
+
+    unpack_at = jitted(unpack, device)
+
+    def imported(arrays: Sequence[HostArray]) -> Sequence[object]:
+        joined = [*in_order(arrays), *padding]
+        for place in narrowed:
+            joined[place] = silence().run(joined[place].astype, _FLOAT32)
+        words = np.frombuffer(b"".join(map(_octets, joined)), _WORDS)
+        return unpack_at(words, *[own(arrays[index]) for index in others])
+
+    return imported
+
+
+def _places(signature: _Signature, *, wide: bool) -> list[_Packed]:
+    """Return the arrays that are packed, those of the widest elements first."""
+    places: list[_Packed] = []
+    end = 0
+    for index, (dtype, shape) in sorted(enumerate(signature), key=lambda one: -one[1][0].itemsize):
+        if dtype in _PACKED and 0 < prod(shape) * dtype.itemsize < _MOST_BYTES:
+            stored = _FLOAT32 if dtype == _FLOAT64 and not wide else dtype
+            start, end = end, end + prod(shape) * stored.itemsize
+            places.append(_Packed(index, start, end, shape, stored))
+    return places
+
+
+def _unpacked(words: jax.Array, one: _Packed) -> jax.Array:
+    """Take one array from among the words of all."""
+    width = one.dtype.itemsize
+    first = one.start // _WORD
+    part = words[first : -(-one.stop // _WORD)]
+    if width < _WORD:
+        octets = _bits(part, np.dtype(np.uint8)).reshape(-1)
+        part = octets[one.start - first * _WORD : one.stop - first * _WORD]
+    if one.dtype == np.dtype(np.bool_):
+        return part.astype(bool).reshape(one.shape)
+    if width not in {1, _WORD}:  # an axis more for those that together are one element
+        part = part.reshape(-1, 2)
+    return _bits(part, one.dtype).reshape(one.shape)

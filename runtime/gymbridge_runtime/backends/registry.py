@@ -1,0 +1,67 @@
+"""Which library an array belongs to, found without importing any library to ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gymbridge_runtime.backends.base import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.backends.base import AnyBackend
+
+__all__ = ["LISTENERS", "backend_named", "backend_of", "load", "notify", "recognise", "register"]
+
+_REFERENCES = {
+    "numpy": "gymbridge_runtime.backends.numpy:NUMPY",
+    "torch": "gymbridge_runtime.backends.torch:TORCH",
+    "jax": "gymbridge_runtime.backends.jax:JAX",
+    "jaxlib": "gymbridge_runtime.backends.jax:JAX",
+    "mlx": "gymbridge_runtime.backends.mlx:MLX",
+    "cupy": "gymbridge_runtime.backends.cupy:CUPY",
+}
+"""Where the backend of an array is, by the top-level package that defines the array's type."""
+
+_REGISTERED: dict[str, AnyBackend] = {}
+
+LISTENERS: list[Callable[[], None]] = []
+"""What is called whenever the treatment of a type may have changed."""
+
+
+def notify() -> None:
+    """Make known that the treatment of a type may have changed."""
+    for forget in LISTENERS:
+        forget()
+
+
+def register(backend: AnyBackend) -> None:
+    """Make arrays of ``backend`` recognised wherever they turn up."""
+    for root in backend.roots:
+        _REGISTERED[root] = backend
+    notify()
+
+
+def recognise(backend: AnyBackend) -> None:
+    """Make arrays of ``backend`` recognised, unless they are those of another one already."""
+    for root in backend.roots - _REFERENCES.keys() - _REGISTERED.keys():
+        _REGISTERED[root] = backend
+        notify()
+
+
+def backend_named(root: str) -> AnyBackend | None:
+    """Return the backend of the library whose top-level package is ``root``, if it is known."""
+    backend = _REGISTERED.get(root)
+    if backend is None and root in _REFERENCES:
+        backend = _REGISTERED[root] = load(_REFERENCES[root])
+    return backend
+
+
+def backend_of(kind: type[object]) -> AnyBackend | None:
+    """Return the backend whose arrays ``kind`` are, if it is one that gymbridge knows."""
+    for base in kind.__mro__:
+        root = f"{base.__module__}".partition(".")[0]
+        backend = backend_named(root)
+        if backend is not None and backend.is_array(kind):
+            return backend
+    return None

@@ -1,0 +1,1 @@
+"""The conversion core: trees of values from one array library to another."""

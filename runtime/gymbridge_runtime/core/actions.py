@@ -1,0 +1,234 @@
+"""Actions as the environment's own ``action_space`` would have sampled them.
+
+An action takes three steps: its arrays become private NumPy arrays, together; each part is fitted
+to its space; what was fitted becomes arrays of the environment, together. A part that fits no
+space stays as the first step made it, and the environment judges it.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+from gymbridge_runtime.core.describe import step_to
+from gymbridge_runtime.core.dtypes import AnyDType, first_misfit, is_integer, is_number
+from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
+from gymbridge_runtime.core.memory import silence
+from gymbridge_runtime.core.narrowing import (
+    is_box,
+    is_dict_space,
+    is_discrete,
+    is_graph,
+    is_host_array,
+    is_mapping,
+    is_one_of,
+    is_sequence,
+    is_sequence_space,
+    is_tuple_space,
+    untyped,
+)
+from gymnasium import spaces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gymbridge_runtime.types import AnySpace, HostArray
+
+_Fit: TypeAlias = "Callable[[AnySpace, object], object]"
+
+__all__ = ["Fitter", "samples_like"]
+
+_KNOWN: Final[frozenset[type[AnySpace]]] = frozenset(
+    {
+        *(spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete),
+        *(spaces.Dict, spaces.Graph, spaces.OneOf, spaces.Sequence, spaces.Tuple),
+    }
+)
+_FLAT: Final = (spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
+"""The spaces whose samples are one array or number."""
+
+
+def samples_like(space: AnySpace) -> type[AnySpace]:
+    """Return the class of Gymnasium's that ``space`` has its samples from, or else its own class.
+
+    A class of a user's own that samples in its own way may sample anything.
+    """
+    kind = type(space)
+    base = next((one for one in _KNOWN if isinstance(space, one)), kind)
+    return base if untyped(kind, "sample") is untyped(base, "sample") else kind
+
+
+class Fitter:
+    """Fits actions, whose arrays are NumPy's already, to spaces.
+
+    Args:
+        never_copies: Whether to refuse what would have to be cast or stacked.
+        for_numpy: Whether NumPy is where they go: it alone has scalars and every byte order.
+    """
+
+    def __init__(self, *, never_copies: bool, for_numpy: bool) -> None:
+        self._never_copies: bool = never_copies
+        self._for_numpy: bool = for_numpy
+
+    def fit(self, space: AnySpace, action: object) -> object:
+        """Return ``action`` as a sample of ``space``; what does not fit stays as it is."""
+        kind = samples_like(space)
+        if kind in _FLAT:
+            return self._flat(space, action)
+        if kind is spaces.Dict and is_dict_space(space):
+            return self._dict(self.fit, space.spaces, action)
+        if kind is spaces.Tuple and is_tuple_space(space):
+            return self._tuple(self.fit, space.spaces, action)
+        if kind is spaces.OneOf and is_one_of(space):
+            return self._one_of(space, action)
+        if kind is spaces.Sequence and is_sequence_space(space):
+            if space.stack:
+                return self._stacked(space.feature_space, action)
+            return self._many(space.feature_space, action)
+        if kind is spaces.Graph and is_graph(space):
+            return self._graph(space, action)
+        return action
+
+    # -- one array or number ------------------------------------------------------------------
+
+    def _flat(self, space: AnySpace, action: object, *, is_batch: bool = False) -> object:
+        dtype: AnyDType = np.dtype(space.dtype)
+        dtype = dtype if self._for_numpy else dtype.newbyteorder("=")
+        if not is_batch and (is_discrete(space) or (is_box(space) and _samples_scalars(space))):
+            return self._number(dtype, action)
+        shape = space.shape or ()
+        array = self._array_of(action, len(shape) + is_batch, dtype)
+        if array is None or not _casts(array, dtype):
+            return action
+        array = array if is_batch else _in_shape(array, shape)
+        if self._never_copies:
+            if array.dtype != dtype:
+                raise CopyRequiredError(
+                    f"{array.dtype} would have to be cast to {dtype}",
+                    "cast it first, or allow copies",
+                )
+            return array
+        return silence().run(np.asarray, array, dtype, "C")
+
+    def _number(self, dtype: AnyDType, action: object) -> object:
+        array = numbers_of(action)
+        if array is None or array.size != 1 or not _casts(array, dtype):
+            return action
+        number = silence().run(array.reshape(()).astype, dtype)
+        return cast("object", number[()]) if self._for_numpy else number
+
+    def _array_of(self, action: object, depth: int, dtype: AnyDType) -> HostArray | None:
+        """Return an array, or stack a list of numbers and arrays, nested at most ``depth`` deep.
+
+        Those of different dtypes have to become ``dtype`` each by itself.
+        """
+        array = numbers_of(action)
+        if array is not None or not depth or self._never_copies or not is_sequence(action):
+            return array
+        arrays = [self._array_of(part, depth - 1, dtype) for part in action]
+        found = [array for array in arrays if array is not None]
+        if len(found) < len(arrays) or len({array.shape for array in found}) != 1:
+            return None
+        if len({array.dtype for array in found}) == 1:
+            return np.stack(found)
+        if not all(_casts(array, dtype) for array in found):
+            return None
+        return np.stack([silence().run(array.astype, dtype) for array in found])
+
+    # -- structures ---------------------------------------------------------------------------
+
+    def _dict(self, fit: _Fit, parts: Mapping[str, AnySpace], action: object) -> object:
+        if not is_mapping(action) or action.keys() != parts.keys():
+            return action
+        return {key: _below(fit, key, space, action[key]) for key, space in parts.items()}
+
+    def _tuple(self, fit: _Fit, parts: Sequence[AnySpace], action: object) -> object:
+        if not is_sequence(action) or len(action) != len(parts):
+            return action
+        pairs = enumerate(zip(parts, action, strict=True))
+        return tuple([_below(fit, index, space, part) for index, (space, part) in pairs])
+
+    def _many(self, space: AnySpace, action: object) -> object:
+        if not is_sequence(action):
+            return action
+        return self._tuple(self.fit, [space] * len(action), action)
+
+    def _one_of(self, space: spaces.OneOf[object], action: object) -> object:
+        choice = numbers_of(action[0]) if is_sequence(action) and action else None
+        if choice is None or choice.size != 1 or choice.dtype.kind not in "biuf":
+            return action
+        number = cast("float", choice.item())
+        if number not in range(len(space.spaces)):
+            return action
+        chosen = cast("AnySpace", space.spaces[int(number)])
+        return self._tuple(self.fit, (spaces.Discrete(len(space.spaces)), chosen), action)
+
+    def _stacked(self, space: AnySpace, action: object) -> object:
+        """Fit many samples of ``space`` in one batch of any length."""
+        if is_dict_space(space):
+            return self._dict(self._stacked, space.spaces, action)
+        if is_tuple_space(space):
+            return self._tuple(self._stacked, space.spaces, action)
+        if issubclass(type(space), _FLAT):
+            return self._flat(space, action, is_batch=True)
+        return self._many(space, action)  # what has no batch is stacked as a tuple of samples
+
+    def _graph(self, space: spaces.Graph, action: object) -> object:
+        if not is_sequence(action) or len(action) != len(spaces.GraphInstance._fields):
+            return action
+        nodes, edges, links = action
+        make = cast("Callable[..., object]", spaces.GraphInstance)  # whatever its arrays are
+        return make(
+            self._stacked(space.node_space, nodes),
+            edges if space.edge_space is None else self._stacked(space.edge_space, edges),
+            self._stacked(_LINKS, links),
+        )
+
+
+def _below(fit: _Fit, key: object, space: AnySpace, action: object) -> object:
+    try:
+        return fit(space, action)
+    except ConversionError as error:
+        error.below(step_to(key))
+        raise
+
+
+_LINKS: Final = spaces.Box(0, 1, dtype=np.int32)
+
+
+def numbers_of(value: object) -> HostArray | None:
+    """Return ``value`` as an array if it is one of NumPy's, of numbers, or a Python integer.
+
+    Bools and the members of an enum are the integers that a conversion leaves as they are.
+    """
+    if is_host_array(value):
+        is_masked = isinstance(value, np.ma.MaskedArray)
+        return value if is_number(value.dtype) and not is_masked else None
+    return np.asarray(value) if isinstance(value, int) else None
+
+
+def _samples_scalars(space: spaces.Box) -> bool:
+    """Tell whether the 0-d ``space`` samples scalars: Gymnasium's bounded integers do."""
+    if space.shape:
+        return False
+    like = copy.deepcopy(space)  # of some bounds it can make no sample at all
+    like.low, like.high = np.zeros((), space.dtype), np.ones((), space.dtype)
+    return isinstance(like.sample(), np.generic)
+
+
+def _casts(array: HostArray, dtype: AnyDType) -> bool:
+    """Tell whether ``array`` becomes ``dtype`` without another kind of number or value."""
+    if array.dtype == dtype:
+        return True
+    if is_integer(dtype):
+        is_whole = array.dtype.kind == "b" or is_integer(array.dtype)
+        return is_whole and first_misfit(array, dtype) is None
+    return np.can_cast(array.dtype, dtype, "same_kind")
+
+
+def _in_shape(array: HostArray, shape: tuple[int, ...]) -> HostArray:
+    """Return ``array`` in ``shape`` if they differ by axes of length one, as (n, 1) and (n,)."""
+    has: tuple[int, ...] = array.shape
+    long = [length for length in has if length != 1]
+    return array.reshape(shape) if long == [length for length in shape if length != 1] else array

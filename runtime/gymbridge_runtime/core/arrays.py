@@ -1,0 +1,250 @@
+"""One leaf on its way to another library: what is shared, copied, cast or refused.
+
+A leaf is either done at once, or becomes a host view that the target may have. Host views are
+imported together afterwards.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import deepcopy
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from gymbridge_runtime.backends.base import HostView
+from gymbridge_runtime.core.describe import shown as text_of
+from gymbridge_runtime.core.direct import DirectImport
+from gymbridge_runtime.core.dtypes import (
+    AnyDType,
+    first_misfit,
+    is_floating,
+    is_integer,
+    is_number,
+)
+from gymbridge_runtime.core.errors import REFUSED, ConversionError, CopyRequiredError
+from gymbridge_runtime.core.layouts import odd_layout
+from gymbridge_runtime.core.leaves import LeafType, Role
+from gymbridge_runtime.core.memory import is_writable, silence
+from gymbridge_runtime.core.narrowing import is_host_array
+from gymbridge_runtime.core.ownership import ALLOW_COPIES, Ownership, is_alone, obstacle
+from gymbridge_runtime.core.tree import warn_if_unconverted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.types import HostArray
+
+__all__ = ["Arrays"]
+
+_BITS_IN_WORDS = 1024
+_CAST_FIRST = "cast it first, or allow copies"
+
+
+class Arrays:
+    """The conversion of single leaves to ``target``; `Converter` explains the arguments."""
+
+    def __init__(
+        self,
+        target: AnyBackend,
+        device: object,
+        ownership: Ownership,
+        float_dtype: AnyDType | None,
+        *,
+        arrays_only: bool,
+    ) -> None:
+        self.target: AnyBackend = target
+        self.device: object = device
+        self.ownership: Ownership = ownership
+        self.float_dtype: AnyDType | None = float_dtype
+        self.is_bounded: bool = False
+        """Whether integers are known to fit the target where the whole tree is one array."""
+        self.arrays_only: bool = arrays_only
+        self._never: bool = ownership is Ownership.NEVER_COPY
+        self._kept: frozenset[AnyDType] = frozenset(
+            dtype for dtype in target.kept_dtypes if target.stored_at(dtype, device) == dtype
+        )
+        # not asked of the default device: that starts JAX, and a process in which JAX has started
+        # must not fork, as AsyncVectorEnv does
+        self._import_copies: bool = target.copies_in or (
+            device is not None and target.leaves_host(device)
+        )
+        self._proves: bool = ownership is Ownership.PROVE
+        self._always: bool = ownership in {Ownership.COPY, Ownership.SNAPSHOT}
+        self._direct: DirectImport = DirectImport(target, device, ownership, float_dtype)
+
+    # -- what is done at once -----------------------------------------------------------------
+
+    def keep(self, value: object, kind: LeafType, *, is_free: bool) -> object:
+        """Return ``value`` itself, or a copy where it may change later."""
+        if kind.role is Role.UNKNOWN:
+            warn_if_unconverted(value, lambda: _items_of(value))
+            return value
+        if kind.backend is not None:
+            is_mutable = kind.backend.mutable
+        else:  # a scalar with fields is a view of a row of an array
+            is_mutable = cast("np.void", value).dtype.names is not None
+        return deepcopy(value) if is_mutable and self._is_held(value, is_free=is_free) else value
+
+    def _is_held(self, array: object, *, is_free: bool) -> bool:
+        """Tell whether somebody else may keep the memory, so that it has to be copied."""
+        if self._proves:
+            return not (is_free and is_host_array(array) and is_alone(array))
+        return self._always
+
+    def own(self, array: object, *, is_free: bool) -> object:
+        """Return an array of the target library itself, moved, cast or copied as was asked."""
+        target, wanted = self.target, self.float_dtype
+        held = None if wanted is None else target.dtype_of(array)
+        if (wanted is not None and held is not None and is_floating(held)) and (
+            held not in {wanted, target.stored_as(wanted)}
+        ):
+            return self._cast(array, held)
+        try:
+            is_held = target.mutable and self._is_held(array, is_free=is_free)
+            if is_held or self.ownership is Ownership.COPY:
+                return target.snapshot(array, self.device)
+            moved = target.to_device(array, self.device)
+        except ConversionError:
+            raise
+        except REFUSED as error:
+            raise ConversionError(
+                f"{target.title} could not copy or move its array{self._place()}: {text_of(error)}",
+                "see the cause above",
+            ) from error
+        if self._never and moved is not array:
+            raise CopyRequiredError(
+                f"the array would have to be copied to {self.device}",
+                "move it there first, or allow copies",
+            )
+        return moved
+
+    def _cast(self, array: object, held: AnyDType) -> object:
+        """Return an array of the target library as `float_dtype`, where it is or has to go."""
+        if self._never:
+            raise CopyRequiredError(
+                f"{held} would have to be cast to {self.float_dtype}", _CAST_FIRST
+            )
+        view = self.target.show(array).array
+        dtype = self._dtype_of(view, is_bounded=False)
+        cast_copy = silence().run(self.target.private_copy, view, dtype)
+        if self.device is None:
+            return self.target.beside(array, cast_copy)
+        return self.target.from_host(cast_copy, self.device)
+
+    def direct(self, source: AnyBackend, array: object) -> object | None:
+        """Return an array of the target over device memory that both libraries reach, or None."""
+        export = source.export(array)
+        if export is None or not self._direct.takes(export):
+            return None
+        return self._direct.take(source, export)
+
+    # -- what is imported from the host -------------------------------------------------------
+
+    def number(self, value: object, role: Role) -> HostArray:
+        """Return memory for the target that holds one number."""
+        if role is Role.SCALAR:
+            array: HostArray = np.array(value)
+        else:
+            array = _array_of_number(cast("complex", value))
+        if self.float_dtype is None and array.dtype in self._kept:
+            return array
+        return self.memory(array, HostView(array, owned=True), None, False, False)
+
+    def memory(
+        self,
+        leaf: object,
+        shown: HostView | None,
+        source: AnyBackend | None,
+        is_free: bool,
+        is_whole: bool,
+    ) -> HostArray:
+        """Return memory for the target that holds an array: the same, a copy or a cast.
+
+        Args:
+            leaf: The array.
+            shown: Its host view; None for an array of NumPy.
+            source: Its library; None if nothing is known of it.
+            is_free: Whether nobody else refers to it.
+            is_whole: Whether it is the whole tree, which a space may describe.
+        """
+        target = self.target
+        array, owned, copied = (np.asarray(leaf), False, False) if shown is None else shown
+        if self._never and copied:
+            words = "the array had to be copied to be seen from the host"
+            raise CopyRequiredError(words, ALLOW_COPIES)
+        owned = owned or (shown is None and self._proves and is_free and is_alone(array))
+        dtype = array.dtype
+        if self.float_dtype is not None or dtype not in self._kept:
+            dtype = self._dtype_of(array, is_bounded=is_whole and self.is_bounded)
+            if dtype != array.dtype:
+                if self._never and not owned:
+                    raise CopyRequiredError(
+                        f"{array.dtype} would have to be cast to {dtype}", _CAST_FIRST
+                    )
+                return silence().run(target.private_copy, array, dtype)
+        if target.accepts(array):
+            if owned or (self._import_copies and not self._never):
+                return array
+            is_held = self._proves and (source is None or not source.never_changes)
+            if not (is_held or self._always) and self._obstacle(array) is None:
+                return array
+        if self._never and not owned:
+            layout = f"{target.title} does not take {odd_layout(array)}"
+            raise CopyRequiredError(self._obstacle(array) or layout, ALLOW_COPIES)
+        return target.private_copy(array, dtype)
+
+    def _obstacle(self, array: HostArray) -> str | None:
+        """Return why the target must not share ``array``, or None if it may."""
+        if self.target.copies_in:
+            return f"{self.target.title} copies whatever it imports"
+        if self._import_copies:
+            return f"the array would have to be transferred to {self.device}"
+        # a read-only view does not mean that the memory never changes
+        return obstacle(self.target, changes=True, writable=is_writable(array))
+
+    def _dtype_of(self, array: HostArray, *, is_bounded: bool) -> AnyDType:
+        """Return the dtype of the result; integers that do not fit it are an error."""
+        target, wanted = self.target, self.float_dtype
+        dtype = array.dtype.newbyteorder("=")
+        dtype = wanted if wanted is not None and is_floating(dtype) else dtype
+        stored = target.stored_at(dtype, self.device)
+        if stored is None or not (dtype.kind in "biufc" or is_number(dtype)):
+            raise ConversionError(f"{target.title} has no dtype for {dtype}", "cast it first")
+        if stored != dtype and dtype.kind not in "fc" and is_integer(dtype) and not is_bounded:
+            when, advice = target.narrowing
+            misfit = first_misfit(array, stored)
+            if misfit is not None:
+                raise ConversionError(
+                    f"{target.title} cannot hold the {dtype} value {misfit} {when}".rstrip(), advice
+                )
+        return stored
+
+    def not_made(self, error: Exception) -> ConversionError:
+        """Say that the target refused to make the arrays."""
+        return ConversionError(
+            f"{self.target.title} could not make the array{self._place()}: {text_of(error)}",
+            "see the cause above",
+        )
+
+    def _place(self) -> str:
+        return "" if self.device is None else f" on {self.device}"
+
+
+def _items_of(value: object) -> Iterable[object]:
+    items = getattr(value, "values", None)
+    return cast("Iterable[object]", items() if callable(items) else value)
+
+
+def _array_of_number(value: complex) -> HostArray:
+    """Return a 0-d array that keeps the value of a Python number."""
+    if not isinstance(value, int):
+        return np.array(value, np.float64 if isinstance(value, float) else np.complex128)
+    with suppress(OverflowError):
+        return np.array(value, np.int64)
+    # Python does not write integers of very many digits
+    many = value.bit_length() > _BITS_IN_WORDS
+    text = f"an int of {value.bit_length()} bits" if many else f"the int {value}"
+    raise ConversionError(
+        f"{text} does not fit the 64 bits of an array", "pass it as a str, or leave it out"
+    )

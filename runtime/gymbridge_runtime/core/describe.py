@@ -1,0 +1,42 @@
+"""A value in the words of an error message."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["describe", "shown", "step_to"]
+
+
+def describe(value: object) -> str:
+    """Describe a value as ``torch.Tensor of float32, shape (3,), on cuda:0``."""
+    kind = type(value)
+    text = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    dtype, shape, device = (_said(value, name) for name in ("dtype", "shape", "device"))
+    if dtype is not None:
+        text += f" of {shown(dtype).rpartition('.')[2]}"
+    if issubclass(type(shape), tuple):
+        text += f", shape {shown(tuple(cast('tuple[object, ...]', shape)))}"
+    return text if device is None else f"{text}, on {shown(device)}"
+
+
+def shown(thing: object, text_of: Callable[[object], str] = str) -> str:
+    """Return ``thing`` as text, or its type where it has none: no message is worth an error."""
+    text = ""
+    with suppress(Exception):
+        text = text_of(thing)
+    return text or f"<{type(thing).__qualname__}>"
+
+
+def step_to(key: object) -> str:
+    """Return how a path goes from a container to its child at ``key``."""
+    return f"[{shown(key, repr)}]"
+
+
+def _said(value: object, name: str) -> object:
+    with suppress(Exception):  # arrays that were deleted or never filled raise what they like
+        return cast("object", getattr(value, name))
+    return None

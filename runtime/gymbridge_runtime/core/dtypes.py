@@ -1,0 +1,146 @@
+"""dtypes between libraries: how they are named, and what narrowing one would lose."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final, SupportsInt, TypeAlias, cast
+
+import numpy as np
+from gymbridge_runtime.core.errors import ConversionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    from gymbridge_runtime.types import HostArray
+
+__all__ = [
+    "HALVES",
+    "ORDINARY",
+    "AnyDType",
+    "dtype_name",
+    "extended_dtype",
+    "first_misfit",
+    "is_extended_name",
+    "is_floating",
+    "is_integer",
+    "is_number",
+    "named_dtype",
+    "safe_casts",
+    "spelled_dtype",
+    "words_of",
+]
+
+AnyDType: TypeAlias = np.dtype[Any]  # pyright: ignore[reportExplicitAny] a dtype of anything
+
+ORDINARY: Final = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
+"""The names of the dtypes of numbers that nearly every library has."""
+
+HALVES: Final[dict[AnyDType, AnyDType]] = {
+    np.dtype("float64"): np.dtype("float32"),
+    np.dtype("complex128"): np.dtype("complex64"),
+}
+"""How libraries and devices narrow floating-point numbers of 64 bits."""
+
+_EXTENDED = ("bfloat16", "float8_", "float6_", "float4_", "int2", "int4", "uint2", "uint4")
+"""How the names begin of dtypes that NumPy knows through the package `ml_dtypes` only."""
+
+
+@cache
+def extended_dtype(name: str) -> AnyDType:
+    """Return a dtype of `ml_dtypes`, ``"bfloat16"`` for example."""
+    if find_spec("ml_dtypes") is None:
+        raise ConversionError(
+            f"NumPy holds {name} only through the package ml_dtypes, which is not installed",
+            "run: pip install ml-dtypes",
+        )
+    import ml_dtypes
+
+    return np.dtype(cast("type[np.generic]", getattr(ml_dtypes, name)))
+
+
+def named_dtype(name: object) -> AnyDType:
+    """Return the dtype of ``"float32"``, ``"torch.bfloat16"``, ``np.float32`` and their like."""
+    if isinstance(name, str):
+        name = name.rpartition(".")[2]
+        if is_extended_name(name):
+            return extended_dtype(name)
+    return np.dtype(cast("npt.DTypeLike", name))
+
+
+def is_extended_name(name: str) -> bool:
+    """Tell whether ``name`` is of a dtype that NumPy has from `ml_dtypes` only."""
+    return name.startswith(_EXTENDED)
+
+
+_PYTHON = (bool, int, float, complex)
+
+
+def dtype_name(dtype: object) -> str | None:
+    """Return the name in the text of any library's dtype, or None where there is none in it.
+
+    ``tf.float32`` says ``<dtype: 'float32'>``, Warp's is a class, and most say ``paddle.float32``.
+    """
+    words = reversed(words_of(dtype))
+    return next((word for word in words if word in ORDINARY or is_extended_name(word)), None)
+
+
+def words_of(dtype: object) -> list[str]:
+    """Return the words in the text of any library's dtype."""
+    return cast("list[str]", re.findall(r"\w+", str(dtype)))
+
+
+def spelled_dtype(dtype: object) -> AnyDType:
+    """Return the dtype that any library's object for one stands for, or a name, or NumPy's own."""
+    name = dtype
+    is_numpys = issubclass(type(name), (str, np.dtype))
+    if not is_numpys and not any(name is kind for kind in _PYTHON):
+        name = dtype_name(name)
+    if name is None:
+        raise TypeError(f"{dtype!r} names no dtype; name it as text, 'float32' for example")
+    return named_dtype(name)
+
+
+def _is_extended(dtype: AnyDType) -> bool:
+    return dtype.kind in "VW" and not issubclass(dtype.type, np.void)
+
+
+def is_number(dtype: AnyDType) -> bool:
+    """Tell whether arrays of ``dtype`` hold numbers or bools: all that libraries exchange."""
+    return dtype.kind in "biufc" or _is_extended(dtype)
+
+
+def is_integer(dtype: AnyDType) -> bool:
+    """Tell whether ``dtype`` is of integers, signed or not."""
+    return dtype.kind in "iu" or (_is_extended(dtype) and "int" in dtype.name)
+
+
+def is_floating(dtype: AnyDType) -> bool:
+    """Tell whether ``dtype`` is of real floating-point numbers."""
+    return dtype.kind == "f" or (_is_extended(dtype) and "float" in dtype.name)
+
+
+def first_misfit(view: HostArray, dtype: AnyDType) -> int | None:
+    """Return an integer of ``view`` that the integer ``dtype`` cannot hold, or None."""
+    if view.size == 0:
+        return None
+    bounds = np.iinfo(dtype)
+    if 0 in view.strides and view.ndim:  # what is broadcast holds each value once, and many times
+        view = view[tuple([slice(None) if stride else slice(1) for stride in view.strides])]
+    extremes = (view,) if view.ndim == 0 else (view.min(), view.max())
+    for extreme in map(int, cast("Sequence[SupportsInt]", extremes)):
+        if not bounds.min <= extreme <= bounds.max:
+            return extreme
+    return None
+
+
+@cache
+def safe_casts(dtype: AnyDType) -> frozenset[AnyDType]:
+    """Return the dtypes of numbers whose every value ``dtype`` can hold, without itself."""
+    others: list[AnyDType] = [np.dtype(code) for code in "?bhilBHILefd"]
+    return frozenset(one for one in others if one != dtype and np.can_cast(one, dtype, "safe"))

@@ -1,0 +1,105 @@
+"""What becomes of a leaf, as far as its type tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+import numpy as np
+from gymbridge_runtime.backends.numpy import NUMPY
+from gymbridge_runtime.backends.registry import LISTENERS, backend_of
+from gymbridge_runtime.core.containers import OBJECT_ARRAY, AnyContainer, container_of
+from gymbridge_runtime.core.dtypes import is_number
+from gymbridge_runtime.core.foreign import is_foreign_array
+from gymbridge_runtime.core.narrowing import is_host_array, is_host_kind, is_host_scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.backends.base import AnyBackend
+
+__all__ = ["NUMBERS", "TYPES", "LeafType", "Role", "kind_of_numbers", "treatment_of"]
+
+
+class Role(Enum):
+    """The ways a leaf is treated."""
+
+    KEEP = auto()
+    """It stays itself."""
+    NUMBER = auto()
+    """Python's numbers become 0-d arrays."""
+    SCALAR = auto()
+    """NumPy's scalars become 0-d arrays."""
+    HOST = auto()
+    """Arrays of NumPy; those of objects are containers."""
+    ARRAY = auto()
+    """Arrays of another library with a backend."""
+    FOREIGN = auto()
+    """Arrays of any other library."""
+    UNKNOWN = auto()
+    """A mapping or sequence that is no known container: it stays itself, with a warning."""
+    OPAQUE = auto()
+    """What only looks like an array of numbers: it stays itself, or is copied whole."""
+
+
+class LeafType(NamedTuple):
+    """How instances of one type are treated."""
+
+    role: Role
+    backend: AnyBackend | None = None
+
+
+_TEXT: Final = LeafType(Role.OPAQUE, NUMPY)
+
+_MOST_TYPES: Final = 1024
+"""How many types are remembered: a program may make types without end."""
+
+
+class _Types(dict[type[object], "LeafType | AnyContainer"]):
+    """From a type to its treatment, found when the type is first met."""
+
+    def __missing__(self, kind: type[object]) -> LeafType | AnyContainer:
+        if len(self) >= _MOST_TYPES:
+            self.clear()
+        found = self[kind] = _find(kind)
+        return found
+
+
+TYPES: Final = _Types()
+LISTENERS.append(TYPES.clear)
+
+
+kind_of_numbers: Final = cast("Callable[[object], str]", attrgetter("dtype.kind"))
+"""Return the character that NumPy has for the kind of an array's elements."""
+NUMBERS: Final = frozenset("fiubc")
+"""The kinds that are numbers in any case."""
+
+
+def treatment_of(array: object, kind: LeafType) -> LeafType | AnyContainer:
+    """Return the treatment of a NumPy array: ``kind``, unless it holds no numbers."""
+    if not is_host_array(array) or is_number(array.dtype):
+        return kind
+    return OBJECT_ARRAY if array.dtype.kind == "O" else _TEXT
+
+
+def _find(kind: type[object]) -> LeafType | AnyContainer:
+    if issubclass(kind, (Enum, str, bytes, bool)):
+        return LeafType(Role.KEEP)
+    if is_host_scalar(kind):
+        if is_number(np.dtype(kind)):
+            return LeafType(Role.SCALAR)
+        return LeafType(Role.OPAQUE if issubclass(kind, np.void) else Role.KEEP)
+    backend = backend_of(kind)
+    if backend is not None:
+        role = Role.HOST if is_host_kind(kind) else Role.ARRAY
+        return LeafType(Role.OPAQUE if backend.is_opaque(kind) else role, backend)
+    if issubclass(kind, (int, float, complex)):
+        return LeafType(Role.NUMBER)
+    container = container_of(kind)
+    if container is not None:
+        return container
+    if is_foreign_array(kind):
+        return LeafType(Role.FOREIGN)
+    return LeafType(Role.UNKNOWN if issubclass(kind, (Mapping, Sequence)) else Role.KEEP)

@@ -1,0 +1,106 @@
+"""Tests of types, where ``isinstance`` and libraries leave something unknown to type checkers.
+
+Tests of values use ``type``: the ``__class__`` of a value need not be true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+from gymnasium import spaces
+from typing_extensions import TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.types import AnySpace, HostArray
+    from typing_extensions import TypeIs
+
+__all__ = [
+    "is_box",
+    "is_dict_space",
+    "is_discrete",
+    "is_graph",
+    "is_host_array",
+    "is_host_kind",
+    "is_host_scalar",
+    "is_mapping",
+    "is_multi_discrete",
+    "is_one_of",
+    "is_plain_dict",
+    "is_sequence",
+    "is_sequence_space",
+    "is_space",
+    "is_tuple",
+    "is_tuple_space",
+    "untyped",
+]
+
+KindT = TypeVar("KindT")
+
+
+def untyped(owner: object, name: str) -> object:
+    """Return an attribute for which a library declares no type, or half of one."""
+    return cast("object", getattr(owner, name))
+
+
+def is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
+    """Tell whether ``value`` is a mapping."""
+    return issubclass(type(value), Mapping)
+
+
+def is_plain_dict(value: object) -> TypeIs[dict[object, object]]:
+    """Tell whether ``value`` is a dictionary, and not of a derived class."""
+    return type(value) is dict
+
+
+def is_sequence(value: object) -> TypeIs[tuple[object, ...] | list[object]]:
+    """Tell whether ``value`` is a tuple or a list; a str is neither."""
+    return issubclass(type(value), (tuple, list))
+
+
+def is_tuple(value: object) -> TypeIs[tuple[object, ...]]:
+    """Tell whether ``value`` is a tuple."""
+    return issubclass(type(value), tuple)
+
+
+def is_host_array(value: object) -> TypeIs[HostArray]:
+    """Tell whether ``value`` is a NumPy array."""
+    return issubclass(type(value), np.ndarray)
+
+
+def is_host_kind(kind: type[object]) -> bool:
+    """Tell whether instances of ``kind`` are NumPy arrays."""
+    return issubclass(kind, np.ndarray)
+
+
+def is_host_scalar(kind: type[object]) -> TypeIs[type[np.generic]]:
+    """Tell whether instances of ``kind`` are NumPy scalars."""
+    return issubclass(kind, np.generic)
+
+
+def _test_for(kind: type[KindT]) -> Callable[[object], TypeIs[KindT]]:
+    """Return the function that tells whether a value is an instance of ``kind``."""
+
+    def test(value: object) -> TypeIs[KindT]:
+        return isinstance(value, kind)
+
+    return test
+
+
+# isinstance would leave the type parameters of these classes unknown
+is_space: Final = _test_for(cast("type[AnySpace]", spaces.Space))
+is_discrete: Final = _test_for(cast("type[spaces.Discrete[np.integer]]", spaces.Discrete))
+is_multi_discrete: Final = _test_for(
+    cast("type[spaces.MultiDiscrete[np.integer]]", spaces.MultiDiscrete)
+)
+is_box: Final = _test_for(
+    cast("type[spaces.Box[np.floating | np.integer]]", cast("object", spaces.Box))
+)
+is_dict_space: Final = _test_for(cast("type[spaces.Dict[object]]", spaces.Dict))
+is_tuple_space: Final = _test_for(cast("type[spaces.Tuple[object]]", spaces.Tuple))
+is_one_of: Final = _test_for(cast("type[spaces.OneOf[object]]", spaces.OneOf))
+is_sequence_space: Final = _test_for(spaces.Sequence)
+is_graph: Final = _test_for(spaces.Graph)

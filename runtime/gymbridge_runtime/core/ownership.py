@@ -1,0 +1,254 @@
+"""Who may reach the memory of an array: the meanings of ``copy``, and the proof of ownership.
+
+The proof is CPython's reference count. An array that only the returned value refers to, and that
+owns its memory, can be reached by nobody else. A view is nobody else's if its base is not. A weak
+reference counts as well. Memory that NumPy did not allocate (a C extension's, a memory map) is
+never provably free.
+
+How many references a function sees depends on the interpreter and on the code around the call. So
+the expected counts are measured once, at import, with functions of the same shape, on an array
+that is fresh and on one that is held. If they do not differ by one, nothing is ever shared.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+from weakref import getweakrefcount
+
+import numpy as np
+from gymbridge_runtime.core.dtypes import is_floating
+from gymbridge_runtime.core.memory import silence
+from gymbridge_runtime.core.narrowing import is_plain_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.core.dtypes import AnyDType
+    from gymbridge_runtime.types import HostArray
+
+__all__ = [
+    "ALLOW_COPIES",
+    "ALONE_AS_ARGUMENT",
+    "ALONE_AS_CHILD",
+    "IS_PROVABLE",
+    "Owner",
+    "Ownership",
+    "is_alone",
+    "obstacle",
+    "own",
+]
+
+ALLOW_COPIES: Final = "allow copies: copy=None or copy=True"
+"""What to do about a `CopyRequiredError`."""
+
+
+class Ownership(Enum):
+    """What a conversion may do with the memory of its source."""
+
+    SHARE = "share where the libraries allow it"
+    """``copy=None`` for converters: the caller holds the value and knows it."""
+
+    PROVE = "share what nobody else can reach, copy the rest"
+    """``copy=None`` for what an environment returns."""
+
+    SNAPSHOT = "copy whatever could change later"
+    """``copy=None`` for what an agent passes: it keeps its arrays."""
+
+    COPY = "copy, even what cannot change"
+    """``copy=True``."""
+
+    NEVER_COPY = "share, or refuse"
+    """``copy=False``."""
+
+    @classmethod
+    def of(cls, copy: object, default: Ownership) -> Ownership:
+        """Return the meaning of the argument ``copy``; ``default`` is that of None."""
+        if copy is None:
+            return default
+        if copy not in (True, False):
+            raise TypeError(f"copy={copy!r} is none of None, True and False")
+        return cls.COPY if copy else cls.NEVER_COPY
+
+
+def obstacle(target: AnyBackend, *, changes: bool, writable: bool) -> str | None:
+    """Return why arrays of ``target`` must not be over somebody's memory, or None if they may.
+
+    It matters whether somebody ``changes`` the memory, and whether it is ``writable`` to everybody.
+    """
+    if not target.mutable:
+        return f"{target.title} arrays never change, and this memory may" if changes else None
+    if not writable and not target.keeps_read_only:
+        return f"{target.title} would write through to memory that is read-only"
+    return None
+
+
+# -- counting references ----------------------------------------------------------------------
+
+# From 3.14 on the interpreter borrows references to local variables, so that a count may depend
+# on the code after a call ("What's New In Python 3.14", `sys.getrefcount`). A build without the
+# global lock defers counts. Neither was tried here: both copy.
+_HAS_GLOBAL_LOCK: Final = not sysconfig.get_config_var("Py_GIL_DISABLED")
+_COUNTS: Final = (
+    sys.implementation.name == "cpython" and sys.version_info < (3, 14) and _HAS_GLOBAL_LOCK
+)
+
+
+_NEVER: Final = -1
+"""A count that is never seen."""
+
+getrefcount: Final[Callable[[object], int]] = sys.getrefcount if _COUNTS else lambda _value: 0
+
+
+def _count_of_argument(value: object) -> int:
+    return getrefcount(value)
+
+
+def _as_argument(step: Callable[[], tuple[object, None]]) -> int:
+    """Count as a function sees what its caller has in a local variable."""
+    value, _ = step()
+    return _count_of_argument(value)
+
+
+def _as_child(step: Callable[[], tuple[object, None]]) -> int:
+    """Count as a loop over a list of the children of a container sees one of them."""
+    value, _ = step()
+    parent = [value]
+    del value
+    children = [*parent]
+    count = 0
+    for child in children:
+        count = getrefcount(child)
+    return count
+
+
+def _as_item(step: Callable[[], tuple[object, None]]) -> int:
+    """Count as a loop over the items of a dictionary sees a value."""
+    value, _ = step()
+    parent = {"a": value}
+    del value
+    count = 0
+    for key, child in parent.items():
+        count = getrefcount(child) * len(key)
+    return count
+
+
+def _of_base(view: HostArray) -> int:
+    """Count as a function sees the base of a view."""
+    base = view.base
+    return getrefcount(base)
+
+
+def _as_base(step: Callable[[], tuple[HostArray, None]]) -> int:
+    array, _ = step()
+    view = array[:]
+    del array
+    return _of_base(view)
+
+
+def _calibrated(count: Callable[[Callable[[], tuple[HostArray, None]]], int]) -> int:
+    """Return what ``count`` says of a fresh array; `_NEVER` if it cannot tell."""
+    held = np.zeros(1)
+    fresh_count = count(lambda: (np.zeros(1), None))
+    return fresh_count if 0 < fresh_count == count(lambda: (held, None)) - 1 else _NEVER
+
+
+ALONE_AS_ARGUMENT: Final = _calibrated(_as_argument)
+"""The references to a fresh array that a function sees: the caller's variable, and its own."""
+
+ALONE_AS_CHILD: Final = _calibrated(_as_child)
+"""The references to a fresh array that a walk over children sees."""
+
+_ALONE_AS_ITEM: Final = _calibrated(_as_item)
+_ALONE_AS_BASE: Final = _calibrated(_as_base)
+
+_PROOFS: Final = (ALONE_AS_ARGUMENT, ALONE_AS_CHILD, _ALONE_AS_ITEM, _ALONE_AS_BASE)
+IS_PROVABLE: Final = _NEVER not in _PROOFS
+"""Whether reference counts tell fresh arrays from held ones on this interpreter."""
+
+
+def is_alone(array: HostArray) -> bool:
+    """Tell whether nobody else reaches the memory of an array that nobody else refers to."""
+    return not getweakrefcount(array) and (array.flags.owndata or _is_base_alone(array))
+
+
+def _is_base_alone(view: HostArray) -> bool:
+    base = view.base
+    return (
+        type(base) is np.ndarray
+        and getrefcount(base) == _ALONE_AS_BASE
+        and base.flags.owndata
+        and not getweakrefcount(base)
+    )
+
+
+def own(array: HostArray) -> HostArray:
+    """Return memory that nobody else holds: ``array`` itself, or a copy.
+
+    The caller has ``array`` in one local variable. The proof is written out in each function,
+    because the counts depend on the code around them.
+    """
+    if getrefcount(array) == ALONE_AS_ARGUMENT and not getweakrefcount(array):
+        flags = array.flags
+        if (flags.owndata and flags.behaved) or (flags.carray and _is_base_alone(array)):
+            return array
+    return array.copy()
+
+
+class Owner:
+    """Does the same for the observations of one wrapper.
+
+    Args:
+        float_dtype: What floating numbers are cast to; None: they are not cast.
+        shares: Whether an array that nobody else can reach may be kept itself.
+        is_constant: Whether the memory never changes, so that a view of it may be kept.
+    """
+
+    __slots__: tuple[str, ...] = ("_alone", "_alone_as_item", "_float_dtype", "_is_constant")
+
+    def __init__(
+        self, float_dtype: AnyDType | None, *, shares: bool, is_constant: bool = False
+    ) -> None:
+        self._float_dtype: AnyDType | None = float_dtype
+        self._alone: int = ALONE_AS_ARGUMENT if shares else _NEVER
+        self._alone_as_item: int = _ALONE_AS_ITEM if shares else _NEVER
+        self._is_constant: bool = is_constant
+
+    def own(self, array: HostArray) -> HostArray:
+        """Return an array, a copy or a cast that nobody else holds."""
+        wanted = self._float_dtype
+        if wanted is not None and array.dtype is not wanted and is_floating(array.dtype):
+            return _cast(array, wanted)
+        if getrefcount(array) == self._alone and not getweakrefcount(array):
+            flags = array.flags
+            if (flags.owndata and flags.behaved) or (flags.carray and _is_base_alone(array)):
+                return array
+        return array if self._is_constant else array.copy()
+
+    def own_items(self, arrays: object) -> dict[object, object] | None:
+        """Return the same for a dictionary; None for anything but a dictionary of NumPy arrays."""
+        if not is_plain_dict(arrays):
+            return None
+        wanted = self._float_dtype
+        alone = self._alone_as_item if getrefcount(arrays) == self._alone else _NEVER
+        new: dict[object, object] = {}
+        for key, array in arrays.items():
+            if type(array) is not np.ndarray:
+                return None
+            if wanted is not None and array.dtype is not wanted and is_floating(array.dtype):
+                new[key] = _cast(array, wanted)
+                continue
+            if getrefcount(array) == alone and not getweakrefcount(array):
+                flags = array.flags
+                if (flags.owndata and flags.behaved) or (flags.carray and _is_base_alone(array)):
+                    new[key] = array
+                    continue
+            new[key] = array.copy()
+        return new
+
+
+def _cast(array: HostArray, dtype: AnyDType) -> HostArray:
+    return silence().run(array.astype, dtype, "C")

@@ -1,0 +1,197 @@
+"""Trees of values: flattened into leaves, and built again from what takes their place."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from weakref import WeakSet
+
+from gymbridge_runtime.core.containers import AnyContainer, UnconvertedContainerWarning
+from gymbridge_runtime.core.describe import shown
+from gymbridge_runtime.core.errors import REFUSED, ConversionError
+from gymbridge_runtime.core.leaves import (
+    NUMBERS,
+    TYPES,
+    LeafType,
+    Role,
+    kind_of_numbers,
+    treatment_of,
+)
+from gymbridge_runtime.core.ownership import ALONE_AS_CHILD, getrefcount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+__all__ = [
+    "Leaf",
+    "Leaves",
+    "Node",
+    "flatten",
+    "path_to",
+    "too_deep",
+    "unflatten",
+    "warn_if_unconverted",
+]
+
+Leaf: TypeAlias = tuple[object, LeafType, bool]
+"""A leaf, the treatment of its type, and whether nobody else refers to it."""
+
+Leaves: TypeAlias = list[Leaf]
+
+
+class Node:
+    """A container of a tree: how it is built, and what is below it."""
+
+    __slots__: tuple[str, ...] = ("children", "container", "end", "keys", "value")
+
+    def __init__(self, container: AnyContainer, value: object, keys: Sequence[object]) -> None:
+        self.container: AnyContainer = container
+        self.value: object = value
+        self.keys: Sequence[object] = keys
+        self.children: list[Node | None] = []
+        """None for a leaf."""
+        self.end: int = 0
+        """How many leaves of the tree are in this container or before it."""
+
+    def held(self) -> list[object]:
+        """Return what the container holds."""
+        return self.container.flatten(self.value)[1]
+
+
+def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
+    """Append the leaves of ``value`` to ``leaves``; return its structure, None for a leaf.
+
+    Nobody else refers to ``value`` if it ``is_alone``.
+
+    Raises:
+        ConversionError: A container cannot be read.
+        RecursionError: The tree is too deep; `too_deep` tells whether a container contains itself.
+    """
+    kind = TYPES[type(value)]
+    if type(kind) is LeafType:
+        if kind.role is Role.HOST and kind_of_numbers(value) not in NUMBERS:
+            kind = treatment_of(value, kind)
+        if type(kind) is LeafType:
+            leaves.append((value, kind, is_alone))
+            return None
+    container = cast("AnyContainer", kind)
+    try:
+        keys, children = container.flatten(value)
+    except RecursionError:
+        raise
+    except REFUSED as error:
+        raise ConversionError(
+            f"the {type(value).__name__} could not be read: {shown(error)}",
+            "correct it, or take it out of the tree",
+        ) from error
+    node = Node(container, value, keys)
+    is_alone = is_alone and container.is_provable
+    try:
+        for child in children:
+            is_child_alone = is_alone and getrefcount(child) == ALONE_AS_CHILD
+            node.children.append(flatten(child, leaves, is_alone=is_child_alone))
+    except ConversionError as error:
+        error.below(container.step(keys[len(node.children)]))
+        raise
+    node.end = len(leaves)
+    return node
+
+
+def unflatten(node: Node | None, results: Iterator[object]) -> object:
+    """Return the tree of ``node`` with ``results`` in the places of its leaves."""
+    if node is None:
+        return next(results)
+    # no comprehension: it takes a level of Python's stack
+    children: list[object] = [None] * len(node.children)
+    for place, below in enumerate(node.children):
+        children[place] = next(results) if below is None else unflatten(below, results)
+    value = node.value
+    try:
+        new = node.container.unflatten(value, node.keys, children)
+    except RecursionError:
+        raise
+    except REFUSED:
+        new = None
+    if new is None:
+        warn_if_unconverted(value, node.held)
+        return value
+    return new
+
+
+_warned: Final = WeakSet[type[object]]()
+
+_MOST_LOOKED_AT: Final = 16
+"""Items that are looked at: a sequence may be as long as a range is, or make up its items."""
+
+
+def warn_if_unconverted(value: object, held: Callable[[], Iterable[object]]) -> None:
+    """Warn once for each type that ``value`` stays as it is, if it holds arrays."""
+    kind = type(value)
+    try:
+        if kind in _warned or not any(map(_is_array, islice(held(), _MOST_LOOKED_AT))):
+            return
+    except REFUSED:  # it cannot be read, and need not be
+        return
+    _warned.add(kind)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    warnings.warn(
+        f"{name} holds arrays that are not converted, because gymbridge does not know how to build "
+        + f"another one; register it with gymbridge.register_container({kind.__qualname__}, ...)",
+        UnconvertedContainerWarning,
+        stacklevel=2,
+    )
+
+
+def _is_array(value: object) -> bool:
+    kind = TYPES[type(value)]
+    return type(kind) is LeafType and kind.role in {Role.HOST, Role.ARRAY, Role.FOREIGN}
+
+
+def path_to(node: Node | None, place: int) -> str:
+    """Return the path of the leaf with the number ``place``."""
+    path, start = "", 0
+    while node is not None:
+        parent, node = node, None
+        for key, child in zip(parent.keys, parent.children, strict=True):
+            end = start + 1 if child is None else child.end
+            if place < end:
+                path += parent.container.step(key)
+                node = child
+                break
+            start = end
+    return path
+
+
+def too_deep(value: object, root: str) -> ConversionError:
+    """Tell a tree that contains itself from one that is nested too deeply."""
+    deep = "the containers are nested too deeply", "flatten them first"
+    above: list[object] = []
+    ways: list[tuple[str, Iterator[tuple[str, object]]]] = [("", iter([("", value)]))]
+    while ways:
+        step, child = next(ways[-1][1], (None, None))
+        if step is None:
+            del ways[-1], above[-1:]
+            continue
+        kind = TYPES[type(child)]
+        if type(kind) is LeafType and kind.role is Role.HOST:
+            kind = treatment_of(child, kind)
+        if type(kind) is LeafType:
+            continue
+        container = cast("AnyContainer", kind)
+        is_cycle = any(child is one for one in above)
+        if is_cycle or len(above) > _DEEPEST:
+            cycle = f"the {type(child).__name__} contains itself", "break the cycle first"
+            path = "".join([root, *(way for way, _ in ways), step])
+            return ConversionError(*(cycle if is_cycle else deep), path=path)
+        try:
+            keys, children = container.flatten(child)
+        except REFUSED:  # it calls itself without end
+            continue
+        above.append(child)
+        ways.append((step, zip(map(container.step, keys), children, strict=True)))
+    return ConversionError(*deep, path=root)
+
+
+_DEEPEST: Final = 2_000
+"""How deep a search for a cycle goes: a mapping may make up what it holds without end."""

@@ -1,0 +1,223 @@
+"""Environments that write into what they returned: nothing that an agent keeps may change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
+
+import gymnasium as gym
+import numpy as np
+from gymbridge_runtime.backends.numpy import NUMPY
+from gymbridge_runtime.core.ownership import IS_PROVABLE
+from gymbridge_runtime.testing.base import PairTests
+from gymbridge_runtime.testing.expectation import Expectation, items_of
+from gymbridge_runtime.testing.ownership import shares
+from gymbridge_runtime.testing.parallel_worlds import EchoParallel
+from gymbridge_runtime.testing.worlds import MOVE, EchoVector
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.testing.forms import Step, Wrapped
+    from gymbridge_runtime.testing.pair import Pair
+    from gymbridge_runtime.testing.side import Side
+    from gymbridge_runtime.types import AnySpace, HostArray, Info
+
+__all__ = ["BufferTests"]
+
+_T = TypeVar("_T")
+
+_STEPS: Final = 20
+"""More than it takes until JAX compiles the import of what comes often."""
+
+_Tree: TypeAlias = "Callable[[object], object]"
+
+_TREES: Final[dict[str, _Tree]] = {
+    "an array": lambda array: array,
+    "a dictionary": lambda array: {"a": array},
+    "nested containers": lambda array: {"a": [(array,), "text"]},
+}
+"""What is around an array, by name."""
+
+
+class _Told:
+    """One result of an environment, step by step: a buffer that it keeps, or new arrays.
+
+    Args:
+        side: The library of the environment.
+        tree: What is around each array.
+        keeps: Whether the environment keeps all of it, and writes into the array.
+        values: The first array.
+    """
+
+    def __init__(self, side: Side, tree: _Tree, *, keeps: bool, values: HostArray) -> None:
+        self._side: Side = side
+        self._tree: _Tree = tree
+        self._keeps: bool = keeps
+        # as the library keeps them, which may have no bool
+        self._values: HostArray = values.astype(side.stored(values.dtype) or values.dtype)
+        self._kept: tuple[object, object] | None = None
+        # memory that is freed might be used for the next array
+        self._alive: list[tuple[object, object]] = []
+        self.addresses: list[int] = []
+        """Where the memory of each array began."""
+
+    def values(self, number: int) -> HostArray:
+        """Return the values of an array."""
+        return np.full_like(self._values, number % 2 if self._values.dtype == bool else number)
+
+    def expected(self, number: int) -> object:
+        """Return what the environment returned in a step, in NumPy's arrays."""
+        return self._tree(self.values(number))
+
+    def next(self, into: type[_T] | None = None) -> _T:
+        """Return the result of the next step, of whatever type the caller expects."""
+        del into
+        return cast("_T", self._next())
+
+    def _next(self) -> object:
+        values = self.values(len(self.addresses))
+        if self._kept is not None and self._side.write(self._kept[0], values):
+            self.addresses.append(self.addresses[-1])
+            return self._kept[1]
+        array = self._side.make(values)
+        self.addresses.append(self._side.address(array))
+        if not self._keeps:
+            return self._tree(array)
+        self._kept = array, self._tree(array)
+        self._alive.append(self._kept)
+        return self._kept[1]
+
+
+class _Single(gym.Env[object, object]):
+    action_space: AnySpace = MOVE
+    observation_space: AnySpace = gym.Space()
+
+    def __init__(self, told: dict[int, _Told]) -> None:
+        self._told: dict[int, _Told] = told
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
+        return self._told[0].next(), self._told[4].next()
+
+    @override
+    def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
+        return self._told[0].next(), 0.0, False, False, self._told[4].next()
+
+
+class _Vector(EchoVector):
+    def __init__(self, told: dict[int, _Told]) -> None:
+        super().__init__(MOVE)
+        self._told: dict[int, _Told] = told
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
+        results: list[object] = [each.next() for each in self._told.values()]
+        return results[0], cast("Info", results[-1])
+
+    @override
+    def step(self, actions: object) -> tuple[object, object, object, object, Info]:
+        told = self._told
+        return told[0].next(), told[1].next(), told[2].next(), told[3].next(), told[4].next()
+
+
+class _Parallel(EchoParallel):
+    def __init__(self, told: dict[int, _Told]) -> None:
+        super().__init__(MOVE)
+        self._told: dict[int, _Told] = told
+
+    def reset(
+        self, seed: int | None = None, options: Info | None = None
+    ) -> tuple[dict[str, object], dict[str, Info]]:
+        del seed, options
+        return self._told[0].next(), self._told[4].next()
+
+    @override
+    def step(
+        self, actions: dict[str, object]
+    ) -> tuple[
+        dict[str, object], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]
+    ]:
+        _, rewards, terminations, truncations, _ = super().step(actions)
+        obs: dict[str, object] = self._told[0].next()
+        return obs, rewards, terminations, truncations, self._told[4].next()
+
+
+_ENVIRONMENTS: Final[dict[str, Callable[[dict[int, _Told]], object]]] = {
+    "single": _Single,
+    "vector": _Vector,
+    "parallel": _Parallel,
+}
+
+
+def _told(side: Side, form: str, tree: _Tree, *, keeps: bool) -> dict[int, _Told]:
+    """Return the results of an environment, by their places in what `step` returns."""
+    numbers: HostArray = np.zeros((3, 2), np.float32)
+    flags: HostArray = np.zeros(3, np.bool_)
+    is_parallel = form == "parallel"
+
+    def obs(array: object) -> object:
+        return {"one": tree(array)} if is_parallel else tree(array)
+
+    def info(array: object) -> object:
+        return {"one": {"mask": array}} if is_parallel else {"mask": array}
+
+    found: dict[int, tuple[_Tree, HostArray]] = {0: (obs, numbers)}
+    if form == "vector":
+        each = _TREES["an array"]
+        found |= {1: (each, numbers[:, 0]), 2: (each, flags), 3: (each, flags)}
+    found[4] = info, numbers
+    return {
+        place: _Told(side, around, keeps=keeps, values=values)
+        for place, (around, values) in found.items()
+    }
+
+
+def _played(agent: Wrapped, steps: int) -> list[Step]:
+    """Return what `reset` and `step` return; a reset has its info where steps have theirs."""
+    obs, info = agent.reset()
+    played = [agent.step(agent.sample_action()) for _ in range(steps)]
+    return [(obs, None, None, None, info), *played]
+
+
+def _array_in(tree: object) -> object:
+    items = items_of(tree)
+    return tree if items is None else _array_in(items[0][1])
+
+
+class BufferTests(PairTests):
+    """Environments may keep what they return: wrappers share only what nobody else can reach."""
+
+    def test_what_was_returned_stays_when_the_environment_overwrites_it(
+        self, pair: Pair, form: str
+    ) -> None:
+        """Arrays and the containers around them, in observations, rewards, flags and infos."""
+        sides = self.sides(pair)
+        expect = Expectation(sides.target)
+        for name, tree in _TREES.items():
+            told = _told(sides.source, form, tree, keeps=True)
+            agent = pair.wrap(form, _ENVIRONMENTS[form](told))
+            for number, step in enumerate(_played(agent, _STEPS)):
+                for place, one in told.items():
+                    if number or place in {0, 4}:
+                        where = f"{name} of step {number}, result {place}"
+                        wrong = list(expect.differences(step[place], one.expected(number), where))
+                        assert not wrong, "; ".join(map(str, wrong))
+
+    def test_a_new_array_is_shared_and_a_kept_one_is_not(self, pair: Pair, form: str) -> None:
+        """By address; what never changes may be seen where it is."""
+        sides = self.sides(pair)
+        source, target = sides.source, sides.target
+        if source.shows_copies or target.shows_copies:
+            self.skip(f"arrays of {pair.source} or of {pair.target} are not in host memory")
+        is_shared = shares(sides) and source.backend is NUMPY and IS_PROVABLE
+        for name, tree in _TREES.items():
+            for keeps in (False, True):
+                told = _told(source, form, tree, keeps=keeps)
+                agent = pair.wrap(form, _ENVIRONMENTS[form](told))
+                results = [*_played(agent, 3)]
+                found = [target.address(_array_in(obs)) for obs, *_ in results]
+                if not keeps:
+                    assert (found == told[0].addresses) or not is_shared, name
+                elif not source.backend.never_changes:
+                    assert not {*found} & {*told[0].addresses}, name

@@ -1,0 +1,1 @@
+"""The bases of the wrappers, one for each form of environments."""

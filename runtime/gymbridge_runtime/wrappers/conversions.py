@@ -1,0 +1,414 @@
+"""The general path of a wrapper: everything that passes between an agent and an environment.
+
+A rendered step tries its fast path first, with the attributes that are declared here. Whatever is
+unusual comes to the methods.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, Generic, cast
+
+import numpy as np
+from gymbridge_runtime.backends.numpy import NUMPY
+from gymbridge_runtime.core.actions import Fitter, samples_like
+from gymbridge_runtime.core.bounds import proves_fit
+from gymbridge_runtime.core.containers import container_of
+from gymbridge_runtime.core.converter import Converter, Part, convert_together
+from gymbridge_runtime.core.describe import describe
+from gymbridge_runtime.core.dtypes import AnyDType, safe_casts
+from gymbridge_runtime.core.errors import ConversionError
+from gymbridge_runtime.core.memory import as_array, copied, usual_items
+from gymbridge_runtime.core.narrowing import (
+    is_discrete,
+    is_mapping,
+    is_plain_dict,
+    is_space,
+    untyped,
+)
+from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, Owner, Ownership, getrefcount, own
+from gymbridge_runtime.core.scalars import to_python
+from gymbridge_runtime.types import Info
+from gymnasium import spaces
+from gymnasium.spaces import Space
+from typing_extensions import TypeVar, override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gymbridge_runtime.types import AnySpace, HostArray
+    from gymbridge_runtime.wrappers.settings import Settings
+
+__all__ = ["Conversions", "ParallelConversions", "SingleConversions", "VectorConversions"]
+
+ObsT = TypeVar("ObsT")
+ActT = TypeVar("ActT")
+EnvActT = TypeVar("EnvActT")
+ArrayT = TypeVar("ArrayT")
+AgentT = TypeVar("AgentT")
+InfosT = TypeVar("InfosT", default=Info)
+
+_UNKNOWN_SPACE: Final[AnySpace] = Space()
+_ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
+_MOST_NUMBERS: Final = 64
+"""How many numbers a Discrete space may have to have them made in advance."""
+
+
+class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
+    """The conversions of one wrapper."""
+
+    # the fast path reads a slot in a third of the time of an attribute
+    __slots__: tuple[str, ...] = (
+        *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
+        *("action_type", "casts", "copied", "device", "env_device", "items", "obs_type"),
+        *("own_as_obs", "own_obs", "settings", "_action_space", "_env", "_fast_items", "_fitter"),
+        *("_info", "_obs", "_obs_space", "_options", "_reward", "_sample", "_terminated"),
+        *("_to_env", "_to_host", "_truncated"),
+    )
+
+    obs_type: type[object] | None
+    """The type of arrays of the environment that take the fast path; None: there is none."""
+    own_obs: Callable[[object], HostArray]
+    """Returns memory for an observation that nobody else holds."""
+    casts: bool
+    """Whether observations may have to be cast to `float_dtype`."""
+    own_as_obs: Callable[[object], ObsT]
+    """The same function, where the memory is the observation."""
+    items: Callable[[object], dict[object, object] | None]
+    """Returns a dictionary whose arrays take the fast path; None for anything else.
+
+    NumPy's arrays are copied where somebody else may hold them.
+    """
+    action_type: type[object] | None
+    """The type of actions that take the fast path; None: there is none."""
+    copied: Callable[[object], EnvActT]
+    """Copies an action that is a NumPy array."""
+    action_dtype: AnyDType | None
+    """The dtype of actions that are arrays; None: they are not, or their space is unknown."""
+    action_casts: frozenset[AnyDType]
+    """The other dtypes whose every value that dtype can hold."""
+    action_shape: tuple[int, ...] | None
+    """The shape of such actions."""
+    action_numbers: dict[int, EnvActT]
+    """The samples of a small Discrete space, by number."""
+
+    def __init__(self, env: object, settings: Settings) -> None:
+        source, target, device, env_device, copy, float_dtype = settings
+        self.settings: Settings = settings
+        self.device: object = target.parse_device(device)
+        self.env_device: object = source.parse_device(env_device)
+        self._env: object = env
+        self._obs_space: AnySpace | None = None
+        self._read_action_space(_UNKNOWN_SPACE)
+        self.obs_type = self.action_type = None
+        self.items = _no_items
+        self._set_owners(None if float_dtype is None else target.dtype(float_dtype))
+        self.copied = cast("Callable[[object], EnvActT]", copied)
+        self._obs: Converter = self._to_agent("obs", self.device, float_dtype)
+        self._reward: Converter = self._to_agent("reward", self.device, float_dtype)
+        self._terminated: Converter = self._to_agent("terminated", self.device, float_dtype)
+        self._truncated: Converter = self._to_agent("truncated", self.device, float_dtype)
+        replicated = target.replicated(self.device)
+        self._info: Converter = self._to_agent("info", replicated)
+        self._sample: Converter = Converter(target, device=replicated, root="action")
+        self._options: Converter = Converter(
+            source,
+            device=source.replicated(self.env_device),
+            copy=copy,
+            default=Ownership.SNAPSHOT,
+            arrays_only=True,
+            root="options",
+        )
+        self._to_host: Converter = Converter(
+            NUMPY, copy=copy, default=Ownership.SNAPSHOT, root="action"
+        )
+        # what was copied on the way to NumPy may be shared with the environment
+        shares = False if copy is False else None
+        self._to_env: Converter = Converter(
+            source, device=self.env_device, copy=shares, root="action"
+        )
+        self._fitter: Fitter = Fitter(never_copies=copy is False, for_numpy=source is NUMPY)
+
+    def _to_agent(self, root: str, device: object, float_dtype: object = None) -> Converter:
+        return Converter(
+            self.settings.target,
+            device=device,
+            copy=self.settings.copy,
+            float_dtype=float_dtype,
+            default=Ownership.PROVE,
+            root=root,
+        )
+
+    def _set_owners(self, float_dtype: AnyDType | None) -> None:
+        """Choose the functions that make the host views of a step safe to keep."""
+        source, target = self.settings.source, self.settings.target
+        shares, keeps_views = source is NUMPY, source.never_changes and target.keeps_read_only
+        if self.settings.copy is True:
+            shares = keeps_views = False
+        owner = Owner(float_dtype, shares=shares, is_constant=keeps_views)
+        self.casts = float_dtype is not None
+        if self.casts:
+            self.own_obs = cast("Callable[[object], HostArray]", owner.own)
+        elif shares and not target.copies_in:
+            self.own_obs = cast("Callable[[object], HostArray]", own)
+        elif keeps_views or (target.copies_in and not source.never_changes):
+            self.own_obs = as_array
+        else:
+            self.own_obs = copied
+        self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
+        self._fast_items: Callable[[object], dict[object, object] | None] = (
+            owner.own_items if source is NUMPY else partial(usual_items, usual=source.usual_type)
+        )
+
+    # -- spaces -------------------------------------------------------------------------------
+
+    def read_spaces(self, env: object) -> None:
+        """Read the spaces of the wrapped environment, which may have exchanged them."""
+        self._env = env
+        action_space = _space_of(env, "action_space")
+        if action_space is not self._action_space:
+            self._read_action_space(action_space)
+        obs_space = _space_of(env, "observation_space")
+        if obs_space is not self._obs_space:
+            self._obs_space = obs_space
+            self._obs.arrays.is_bounded = proves_fit(obs_space, self.settings.target)
+        source, target = self.settings.source, self.settings.target
+        is_fast = self.settings.copy is not False
+        is_fast = is_fast and target.calls_reach(None) and source.calls_reach(None)
+        self.obs_type = source.usual_type if is_fast and target.calls_reach(self.device) else None
+        self.items = _no_items if self.obs_type is None else self._fast_items
+        reaches_env = is_fast and source.calls_reach(self.env_device)
+        self.action_type = target.usual_type if reaches_env else None
+
+    def _read_action_space(self, space: AnySpace) -> None:
+        self._action_space: AnySpace = space
+        self.action_dtype = self.action_shape = None
+        self.action_casts = frozenset[AnyDType]()
+        self.action_numbers = dict[int, EnvActT]()
+        kind = samples_like(space)
+        if kind in _ARRAYS and space.shape:
+            self.action_dtype, self.action_shape = np.dtype(space.dtype), space.shape
+            self.action_casts = safe_casts(self.action_dtype)
+        elif self.settings.source is NUMPY and kind is spaces.Discrete and is_discrete(space):
+            dtype: AnyDType = np.dtype(space.dtype)
+            numbers = range(int(space.start), int(space.start) + int(space.n))
+            bounds = np.iinfo(dtype)
+            fit = bounds.min <= numbers[0] and numbers[-1] <= bounds.max
+            if fit and len(numbers) <= _MOST_NUMBERS:
+                samples = {number: dtype.type(number) for number in numbers}
+                self.action_numbers = cast("dict[int, EnvActT]", samples)
+
+    # -- parts of the fast path ---------------------------------------------------------------
+
+    def as_obs(self, tree: object) -> ObsT:
+        """Return ``tree``, which is an observation, with its type."""
+        return cast("ObsT", tree)
+
+    def cast(self, views: Sequence[object]) -> Sequence[object]:
+        """Cast floating numbers to `float_dtype`."""
+        return [*map(self.own_obs, views)]
+
+    # -- the general path ---------------------------------------------------------------------
+
+    def action(self, action: ActT) -> EnvActT:
+        """Give the environment an action as its own action space would have sampled it."""
+        if self._obs_space is None:
+            self.read_spaces(self._env)
+        on_host = self._to_host(action)
+        try:
+            fitted = self._fitter.fit(self._action_space, on_host)
+        except ConversionError as error:
+            if not error.path:
+                error.about(describe(action))
+            error.below("action")
+            raise
+        return cast("EnvActT", fitted if self.settings.source is NUMPY else self._to_env(fitted))
+
+    def obs(self, obs: object) -> ObsT:
+        """Convert an observation."""
+        is_free = getrefcount(obs) == ALONE_AS_ARGUMENT
+        return cast("ObsT", self._obs(obs, is_free=is_free))
+
+    def info(self, info: InfosT) -> InfosT:
+        """Convert infos."""
+        is_free = getrefcount(info) == ALONE_AS_ARGUMENT
+        return cast("InfosT", self._info(info, is_free=is_free))
+
+    def obs_and_info(self, obs: object, info: InfosT) -> tuple[ObsT, InfosT]:
+        """Convert an observation and infos together."""
+        # counted before anything else refers to them
+        is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
+        is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
+        parts = Part(self._obs, obs, is_obs_free), Part(self._info, info, is_info_free)
+        return cast("tuple[ObsT, InfosT]", tuple(convert_together(parts)))
+
+    def options(self, options: Info | None) -> Info | None:
+        """Convert the arrays of reset options towards the environment."""
+        return cast("Info | None", self._options(options))
+
+    def sample(self, action: object) -> ActT:
+        """Convert an action of the environment into the agent's arrays."""
+        return cast("ActT", self._sample(action))
+
+    @override
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self._env, self.settings)
+
+
+def _no_items(_obs: object) -> None:
+    return None
+
+
+def _space_of(env: object, name: str) -> AnySpace:
+    """Return a space of ``env``, or one of which nothing is known where it declares none."""
+    found = cast("object", getattr(env, name, None))
+    return found if is_space(found) else _UNKNOWN_SPACE
+
+
+class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
+    """The conversions of a wrapper for one environment."""
+
+    __slots__: tuple[str, ...] = ("_to_numbers",)
+
+    def __init__(self, env: object, settings: Settings) -> None:
+        super().__init__(env, settings)
+        self._to_numbers: list[Converter] = [
+            Converter(NUMPY, arrays_only=True, root=root)
+            for root in ("reward", "terminated", "truncated")
+        ]
+
+    def step(
+        self, obs: object, reward: object, terminated: object, truncated: object, info: Info
+    ) -> tuple[ObsT, float, bool, bool, Info]:
+        """Convert all that a step returns, together."""
+        # counted before anything else refers to them
+        is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
+        is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
+        parts = [Part(self._obs, obs, is_obs_free), Part(self._info, info, is_info_free)]
+        # what is on a device comes to the host with the rest
+        parts += map(Part, self._to_numbers, (reward, terminated, truncated), (False,) * 3)
+        new_obs, new_info, *numbers = convert_together(parts)
+        return cast("ObsT", new_obs), *self.numbers(*numbers), cast("Info", new_info)
+
+    def numbers(
+        self, reward: object, terminated: object, truncated: object
+    ) -> tuple[float, bool, bool]:
+        """Make reward and flags the Python values that Gymnasium promises."""
+        numbers = (
+            reward if type(reward) is float else to_python(reward, float, self._reward),
+            to_python(terminated, bool, self._terminated),
+            to_python(truncated, bool, self._truncated),
+        )
+        return cast("tuple[float, bool, bool]", numbers)
+
+
+class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT, ArrayT]):
+    """The conversions of a wrapper for a vector environment."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def leaves(self, obs: object, *others: object) -> list[object] | None:
+        """Return the arrays of a step if all of them take the fast path; None if any does not."""
+        leaves: list[object] = [*obs.values(), *others] if is_plain_dict(obs) else [obs, *others]
+        return leaves if {*map(type, leaves)} == {self.obs_type} else None
+
+    def like(self, obs: object, arrays: Sequence[object]) -> ObsT:
+        """Return ``arrays`` as ``obs`` is: one array, or a dictionary."""
+        tree = dict(zip(obs, arrays, strict=True)) if is_plain_dict(obs) else arrays[0]
+        return self.as_obs(tree)
+
+    def step(
+        self, obs: object, rewards: object, terminations: object, truncations: object, infos: Info
+    ) -> tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]:
+        """Convert all that a step returns, together."""
+        # counted before anything else refers to them
+        are_free = (
+            getrefcount(obs) == ALONE_AS_ARGUMENT,
+            getrefcount(rewards) == ALONE_AS_ARGUMENT,
+            getrefcount(terminations) == ALONE_AS_ARGUMENT,
+            getrefcount(truncations) == ALONE_AS_ARGUMENT,
+            getrefcount(infos) == ALONE_AS_ARGUMENT,
+        )
+        ways = self._obs, self._reward, self._terminated, self._truncated, self._info
+        values = obs, rewards, terminations, truncations, infos
+        parts = [*map(Part, ways, values, are_free)]
+        is_empty = type(infos) is dict and not infos
+        arrays = convert_together(parts[:-1] if is_empty else parts)
+        arrays += [{}] if is_empty else []
+        return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(arrays))
+
+
+class ParallelConversions(
+    Conversions[dict[AgentT, ObsT], dict[AgentT, ActT], dict[AgentT, EnvActT], dict[AgentT, Info]],
+    Generic[AgentT, ObsT, ActT, EnvActT, ArrayT],
+):
+    """The conversions of a wrapper for a parallel environment."""
+
+    __slots__: tuple[str, ...] = ("_state",)
+
+    def __init__(self, env: object, settings: Settings) -> None:
+        super().__init__(env, settings)
+        self._state: Converter = self._to_agent("state", self.device, settings.float_dtype)
+        # the path of a reward says whose it is
+        self._reward: Converter = self._to_agent("", self.device, settings.float_dtype)
+        self._terminated: Converter = self._reward
+        self._truncated: Converter = self._reward
+
+    @override
+    def action(self, action: dict[AgentT, ActT]) -> dict[AgentT, EnvActT]:
+        """Give the environment each action as the agent's own space would have sampled it."""
+        on_host: object = self._to_host(action)
+        if is_mapping(on_host):
+            on_host = {agent: self._fit_one(agent, one) for agent, one in on_host.items()}
+        fitted = on_host if self.settings.source is NUMPY else self._to_env(on_host)
+        return cast("dict[AgentT, EnvActT]", fitted)
+
+    def _fit_one(self, agent: object, action: object) -> object:
+        try:
+            space = cast("Callable[[object], object]", untyped(self._env, "action_space"))(agent)
+        except (AttributeError, KeyError, NotImplementedError):
+            space = None
+        if not is_space(space):  # the environment judges actions of agents that it does not know
+            return action
+        try:
+            return self._fitter.fit(space, action)
+        except ConversionError as error:
+            error.below(f"action[{agent!r}]")
+            raise
+
+    def numbers(
+        self, rewards: object, terminations: object, truncations: object
+    ) -> tuple[dict[AgentT, float], dict[AgentT, bool], dict[AgentT, bool]]:
+        """Make every reward and flag the Python value that PettingZoo promises."""
+        numbers = (
+            _for_each("reward", rewards, float, self._reward),
+            _for_each("terminated", terminations, bool, self._terminated),
+            _for_each("truncated", truncations, bool, self._truncated),
+        )
+        return cast("tuple[dict[AgentT, float], dict[AgentT, bool], dict[AgentT, bool]]", numbers)
+
+    def state(self, state: object) -> ArrayT:
+        """Convert the state of the environment."""
+        is_free = getrefcount(state) == ALONE_AS_ARGUMENT
+        return cast("ArrayT", self._state(state, is_free=is_free))
+
+
+def _for_each(
+    root: str, values: object, python: type[float] | type[bool], tree: Converter
+) -> object:
+    """Convert what there is one of for each agent."""
+    path = root
+    try:
+        if not is_mapping(values):
+            return to_python(values, python, tree)
+        new: dict[object, object] = {}
+        for agent, value in values.items():
+            path = f"{root}[{agent!r}]"
+            new[agent] = value if type(value) is python else to_python(value, python, tree)
+    except ConversionError as error:
+        error.below(path)
+        raise
+    # PettingZoo's own environments return a defaultdict of rewards
+    container = None if type(values) is dict else container_of(type(values))
+    built = container and container.unflatten(values, [*new], [*new.values()])
+    return new if built is None else built

@@ -1,0 +1,137 @@
+"""PettingZoo's parallel environments: what wrappers know of them, and their own base class.
+
+PettingZoo declares types and does not say so to type checkers (it has no ``py.typed``), and it need
+not be installed. So what may be wrapped is a protocol, and wrappers are typed by a class that has
+it; at run time they are PettingZoo's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from gymbridge_runtime import types
+from gymbridge_runtime.core.errors import BackendNotInstalledError
+from typing_extensions import TypeVar, override
+
+if TYPE_CHECKING:
+    from abc import ABC
+
+    from gymbridge_runtime.types import AnySpace, Info
+
+__all__ = ["AgentT", "ParallelEnv", "ParallelWrapper"]
+
+AgentT = TypeVar("AgentT", default=str)
+"""What agents are called: PettingZoo's environments use text."""
+
+ObsT = TypeVar("ObsT", default=types.AnyType)
+ActT = TypeVar("ActT", default=types.AnyType)
+
+
+class ParallelEnv(Protocol[AgentT, ObsT, ActT]):
+    """An environment of several agents that act at once: PettingZoo's, or a wrapper."""
+
+    @property
+    def agents(self) -> list[AgentT]:
+        """The agents that live."""
+        ...
+
+    @property
+    def possible_agents(self) -> list[AgentT]:
+        """All agents that may come to live."""
+        ...
+
+    def reset(
+        self, seed: int | None = None, options: Info | None = None
+    ) -> tuple[dict[AgentT, ObsT], dict[AgentT, Info]]:
+        """Start an episode."""
+        ...
+
+    def step(
+        self, actions: dict[AgentT, ActT]
+    ) -> tuple[
+        dict[AgentT, ObsT],
+        dict[AgentT, float],
+        dict[AgentT, bool],
+        dict[AgentT, bool],
+        dict[AgentT, Info],
+    ]:
+        """Take one step with all agents that live."""
+        ...
+
+    def observation_space(self, agent: AgentT) -> AnySpace:
+        """Return the space of an agent's observations."""
+        ...
+
+    def action_space(self, agent: AgentT) -> AnySpace:
+        """Return the space of an agent's actions."""
+        ...
+
+    def state(self) -> object:
+        """Return the state of the whole environment, which no agent need see."""
+        ...
+
+    def render(self) -> object:
+        """Return a frame, or show it."""
+        ...
+
+    def close(self) -> None:
+        """Release what the environment holds."""
+        ...
+
+
+if TYPE_CHECKING:
+
+    class ParallelWrapper(ParallelEnv[AgentT, ObsT, ActT], ABC):
+        """PettingZoo's base of wrappers, which pass everything on that they do not change."""
+
+        def __init__(self, env: object) -> None: ...
+
+        @property
+        @override
+        def agents(self) -> list[AgentT]: ...
+        @property
+        @override
+        def possible_agents(self) -> list[AgentT]: ...
+        @override
+        def observation_space(self, agent: AgentT) -> AnySpace: ...
+        @override
+        def action_space(self, agent: AgentT) -> AnySpace: ...
+        @override
+        def state(self) -> object: ...
+        @override
+        def render(self) -> object: ...
+        @override
+        def close(self) -> None: ...
+
+        @property
+        def num_agents(self) -> int:
+            """How many agents live."""
+            ...
+
+        @property
+        def max_num_agents(self) -> int:
+            """How many agents there may be."""
+            ...
+
+        @property
+        def metadata(self) -> Info:
+            """What the environment says of itself."""
+            ...
+
+        @property
+        def render_mode(self) -> str | None:
+            """How it is shown."""
+            ...
+
+        @property
+        def unwrapped(self) -> ParallelEnv[AgentT, types.AnyType, types.AnyType]:
+            """The environment below all wrappers."""
+            ...
+
+else:
+    try:
+        from pettingzoo.utils import BaseParallelWrapper as ParallelWrapper
+    except ModuleNotFoundError as _error:
+        raise BackendNotInstalledError.explain(
+            "PettingZoo", "pip install 'gymbridge[parallel]'", _error
+        ) from _error

@@ -1,0 +1,49 @@
+"""What wrappers of all forms have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.wrappers.form import require_form
+from gymbridge_runtime.wrappers.settings import Options, Settings
+from gymbridge_runtime.wrappers.spec_recording import Recorded
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.wrappers.form import Form
+
+__all__ = ["Bridge"]
+
+
+class Bridge(Recorded):
+    """A wrapper of gymbridge, whatever the form of its environment.
+
+    Pickles do not hold the type parameters of a wrapper: Python keeps those of
+    ``NumpyToJax[dict[str, jax.Array]](env)``, and cannot pickle `jax.Array`.
+    """
+
+    def _settings(
+        self, form: Form, env: object, source: AnyBackend, target: AnyBackend, options: Options
+    ) -> Settings:
+        """Check the environment and the arguments of the constructor, and record the latter."""
+        require_form(type(self).__name__, env, form)
+        settings = Settings.of(source, target, options)
+        # devices and dtypes are recorded as text, so that a spec can be written as JSON
+        self._record(_disable_deepcopy=True, **self._arguments(settings))
+        return settings
+
+    def _arguments(self, settings: Settings) -> dict[str, object]:
+        """Return the arguments of the constructor that make another wrapper like this one."""
+        return settings.arguments()
+
+    @property
+    def device(self) -> object:
+        """Where the agent's arrays go, as the agent's library says it; None is its default."""
+        return untyped(untyped(self, "_convert"), "device")
+
+    @override
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = vars(self)
+        return {name: held for name, held in state.items() if name != "__orig_class__"}

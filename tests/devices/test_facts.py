@@ -1,0 +1,96 @@
+"""What devices have not, and what becomes of values there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
+from gymnasium import spaces
+from gymnasium.vector import SyncVectorEnv
+
+import gymbridge
+import gymbridge.parallel
+import gymbridge.vector
+from gymbridge.numpy_to_torch import numpy_to_torch
+from gymbridge.testing import check_bridge
+from tests.devices.harness import on
+from tests.devices.worlds import ARRAY, DICT, MOVES, World, WorldVector, actual, mapped
+from tests.environments.bridges import same
+from tests.environments.worlds import Countdown
+
+if TYPE_CHECKING:
+    from tests.devices.device import Device
+    from tests.environments.bridges import Value
+
+FORMS: dict[str, tuple[Any, Any]] = {
+    "single": (gymbridge, partial(Countdown, 3, structured=True)),
+    "vector": (gymbridge.vector, lambda: SyncVectorEnv([partial(Countdown, 3)] * 2)),
+    "parallel": (gymbridge.parallel, ParallelWorld),
+}
+WORLDS: dict[str, tuple[Any, Any]] = {
+    "single": (gymbridge, World),
+    "vector": (gymbridge.vector, WorldVector),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@on("python", "lazy")
+def test_agents_meet_environments_without_storage(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    assert check_bridge(package.NumpyToTorch(make(), device.name), steps=8) > 50
+
+
+@pytest.mark.parametrize("form", FORMS)
+@on("python", "lazy")
+def test_environments_meet_agents_without_storage(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    env = package.NumpyToTorch(make(), device.name)
+    assert check_bridge(package.TorchToNumpy(env, env_device=device.name), steps=8) > 50
+
+
+@pytest.mark.parametrize("form", WORLDS)
+@on("python", "lazy")
+def test_actions_come_from_where_there_is_no_storage(device: Device, form: str) -> None:
+    package, make = WORLDS[form]
+    world = make(ARRAY, action_space=MOVES)
+    agent = package.NumpyToTorch(world, device.name)
+    action = agent.sample_action()
+    agent.step(action)
+    same(actual(world.received), actual(action))
+
+
+def narrow(tree: Value) -> Value:
+    """Return what a device without float64 can hold of a tree of arrays."""
+    return mapped(lambda a: a.astype(np.float32) if a.dtype == np.float64 else a, tree)
+
+
+@pytest.mark.parametrize("form", WORLDS)
+@on("narrow")
+def test_float64_narrows_where_the_device_has_none(device: Device, form: str) -> None:
+    package, make = WORLDS[form]
+    world = make(DICT, {"double": np.full(2, 0.1)})
+    agent = package.NumpyToTorch(world, device.name)
+    agent.reset()
+    step = agent.step(agent.sample_action())
+    before = world.overwrite()
+    same(actual(step), narrow(before))
+
+
+@on("narrow")
+def test_so_do_actions(device: Device) -> None:
+    space = spaces.Box(-1, 1, (2,), np.float64)
+    world = World(ARRAY, action_space=space, device=device.name)
+    agent = gymbridge.TorchToNumpy(world, env_device=device.name)
+    agent.reset()
+    action = np.array([0.1, 0.2])
+    agent.step(action)
+    same(actual(world.received), action.astype(np.float32))
+
+
+@on("narrow")
+def test_numbers_narrow_too(device: Device) -> None:
+    converted: Any = numpy_to_torch({"number": 0.1, "double": np.array(0.2)}, device=device.name)
+    same(actual(converted), {"number": np.array(0.1, "f4"), "double": np.array(0.2, "f4")})
