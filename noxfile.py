@@ -79,6 +79,14 @@ def catalogue(session: nox.Session, library: str) -> None:
 
 
 @nox.session
+def nethack(session: nox.Session) -> None:
+    """Play NetHack, whose environments write every observation into the same buffers."""
+    install(session, "test")
+    session.install("-q", "--no-deps", "nle==1.3.0", "pybind11")
+    session.run("pytest", "tests/environments/test_nethack.py", *session.posargs)
+
+
+@nox.session
 def example(session: nox.Session) -> None:
     """Build the example of a package that adds a library, install it, and run its tests."""
     session.run("python", "-m", "scripts.check_example")

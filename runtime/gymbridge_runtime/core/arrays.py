@@ -6,7 +6,6 @@ imported together afterwards.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, cast
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Arrays"]
 
+_INT64 = np.iinfo(np.int64)
 _BITS_IN_WORDS = 1024
 _CAST_FIRST = "cast it first, or allow copies"
 
@@ -240,7 +240,7 @@ def _array_of_number(value: complex) -> HostArray:
     """Return a 0-d array that keeps the value of a Python number."""
     if not isinstance(value, int):
         return np.array(value, np.float64 if isinstance(value, float) else np.complex128)
-    with suppress(OverflowError):
+    if _INT64.min <= value <= _INT64.max:
         return np.array(value, np.int64)
     # Python does not write integers of very many digits
     many = value.bit_length() > _BITS_IN_WORDS
