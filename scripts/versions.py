@@ -4,6 +4,9 @@ Without arguments it runs all that there is a Python for; `python scripts/versio
 one, and `next`, only on request, what there is today, unreleased versions too. The other tests run
 with `scripts/constraints.txt`, the newest versions for the oldest Python; here are those that say
 most about libraries in the least time, in environments of their own.
+
+The setting `lowest` ends with the versions of Gymnasium between its lowest and the newest, in the
+same environment, and with the type checkers of this Python, which then look at the lowest.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pytest")
+TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pygame-ce", "pytest")
 TESTS = (
     "tests/conformance/test_shipped.py",
     "tests/environments/test_persistence.py",
@@ -30,6 +34,18 @@ TESTS = (
     "tests/generator/test_spec_errors.py",
     "tests/runtime/test_dlpack_facts.py",
 )
+OF_GYMNASIUM = (
+    "tests/conformance/test_shipped.py",
+    "tests/environments/test_actions.py",
+    "tests/environments/test_array_conversion.py",
+    "tests/environments/test_forms.py",
+    "tests/environments/test_neighbours.py",
+    "tests/environments/test_observations.py",
+    "tests/environments/test_persistence.py",
+    "tests/environments/test_vectors.py",
+)
+"""What says most about Gymnasium; its versions differ in nothing that a library of arrays sees."""
+ONE_LIBRARY = "not cupy and not mlx and not jax"
 NEED_TORCH = (
     "tests/runtime/test_direct.py",
     "tests/runtime/test_dtypes.py",
@@ -37,6 +53,8 @@ NEED_TORCH = (
     "tests/runtime/test_own_backend.py",
 )
 MISSING = re.compile(r"(?m)^SKIPPED .*?(?:: |module ')(\w+)(?:', which)? is not installed")
+
+OLDER = re.compile(r"(?m)^SKIPPED .*?: (needs .* is installed)$")
 
 
 @dataclass(frozen=True)
@@ -50,6 +68,8 @@ class Setting:
     absent: frozenset[str]
     """What is not installed there, and whose tests are skipped for that reason only."""
     tests: tuple[str, ...]
+    gymnasiums: tuple[str, ...] = ()
+    """The versions of Gymnasium that follow in the same environment."""
 
 
 def newest(python: str) -> Setting:
@@ -64,8 +84,9 @@ SETTINGS = {
         "3.11",
         "constraints-lowest.txt",
         "all,parallel",
-        frozenset({"tensordict"}),
-        (*TESTS, *NEED_TORCH),
+        frozenset({"Box2D", "dask", "flax", "moviepy", "mujoco", "sparse", "tensordict"}),
+        tuple(sorted({*TESTS, *OF_GYMNASIUM, *NEED_TORCH})),
+        ("1.3.0",),
     ),
     "3.12": newest("3.12"),
     "3.13": newest("3.13"),
@@ -100,17 +121,43 @@ def requirements(setting: Setting) -> list[str]:
 
 
 def run(setting: Setting, python: str, folder: Path) -> bool:
-    """Tell whether the tests pass, and skip nothing but what is absent on purpose."""
+    """Tell whether the tests pass in an environment of their own."""
     subprocess.run([python, "-m", "venv", folder], check=True)
     own = str(folder / ("Scripts" if os.name == "nt" else "bin") / "python")
     install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     subprocess.run([*install, *requirements(setting)], check=True)
     subprocess.run([own, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+    good = passes(own, setting.tests, setting.absent)
+    if setting.gymnasiums:
+        good &= types_agree(install, folder / "gymnasium")
+    for version in setting.gymnasiums:
+        print(f"-- Gymnasium {version}", flush=True)
+        subprocess.run([*install, "--no-deps", f"gymnasium=={version}"], check=True)
+        good &= passes(own, (*OF_GYMNASIUM, "-k", ONE_LIBRARY), setting.absent)
+    return good
+
+
+def types_agree(install: list[str], folder: Path) -> bool:
+    """Tell whether type checkers are right with the lowest Gymnasium; others are as installed."""
+    if find_spec("mypy") is None:
+        print("-- there are no type checkers here", flush=True)
+        return True
+    lowest = ROOT / "scripts" / "constraints-lowest.txt"
+    source = ["--no-deps", "--target", str(folder), "-c", str(lowest), "gymnasium"]
+    subprocess.run([*install, *source], check=True)
+    environment = os.environ | {"LOWEST_GYMNASIUM": str(folder)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0"]
+    test = "tests/typing/test_lowest_gymnasium.py"
+    return subprocess.run([*command, test], cwd=ROOT, env=environment, check=False).returncode == 0
+
+
+def passes(python: str, tests: tuple[str, ...], absent: frozenset[str]) -> bool:
+    """Tell whether the tests pass, and skip nothing but what is absent or older on purpose."""
     # where CI is set a library that is missing is a failure
     environment = {k: v for k, v in os.environ.items() if k not in {"CI", "PYTHONPATH"}}
     options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "error"]
     done = subprocess.run(
-        [own, "-m", "pytest", *options, *setting.tests],
+        [python, "-m", "pytest", *options, *tests],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
@@ -118,8 +165,10 @@ def run(setting: Setting, python: str, folder: Path) -> bool:
         check=False,
     )
     print(done.stdout if done.returncode else done.stdout.rstrip().rpartition("\n")[2], flush=True)
+    for reason in sorted(set(OLDER.findall(done.stdout))):
+        print(f"skipped: {reason}", flush=True)
     missing = set(MISSING.findall(done.stdout))
-    if unexpected := missing - setting.absent:
+    if unexpected := missing - absent:
         print(f"not installed, and tests were skipped: {', '.join(sorted(unexpected))}")
     return done.returncode == 0 and not unexpected
 

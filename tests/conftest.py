@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.devices.gpus import STAND_INS
-from tests.support import LIBRARIES, PAIRS, Library, Pair, require
+from tests.support import LIBRARIES, PAIRS, Library, Pair, require, require_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +49,14 @@ What others happen to run says little about it, and to be watched takes them hal
 def _watching() -> Coverage | None:
     module = sys.modules.get("coverage")  # nobody watches unless somebody has imported it
     return None if module is None else cast("type[Coverage]", module.Coverage).current()
+
+
+@pytest.fixture(autouse=True)
+def versions_that_tests_need(request: pytest.FixtureRequest) -> None:
+    """Skip a test marked ``needs("gymnasium>=1.4")`` where Gymnasium is older."""
+    for marker in request.node.iter_markers("needs"):
+        for text in marker.args:
+            require_version(text)
 
 
 @pytest.fixture(autouse=True)

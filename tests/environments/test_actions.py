@@ -17,7 +17,7 @@ from typing_extensions import override
 from gymbridge import ConversionError, CopyRequiredError
 from tests.environments.bridges import Value, bridge, same, vector_bridge
 from tests.environments.worlds import Echo, EchoVector, made
-from tests.libraries.jax import jax
+from tests.libraries.jax import enable_x64
 from tests.support import LIBRARIES, Host, Library, Pair, require
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def test_the_first_numbers_of_a_space_whose_last_its_dtype_lacks_are_actions(
 ) -> None:
     # Gymnasium makes such a space, and samples what is left of the numbers
     space = spaces.Discrete(10, start=start, dtype=np.dtype(dtype).type)
-    with jax.enable_x64(True):
+    with enable_x64(True):
         made = pair.target.make(np.array(action, dtype))
         same(_received(pair, space, made), np.dtype(dtype).type(action))
 
@@ -397,11 +397,11 @@ class Tilted(spaces.Box):
     tilt = 0.5
 
 
-class Row(spaces.Tuple[Any]):
+class Row(spaces.Tuple):
     """One of a space with parts."""
 
 
-class Turn(spaces.Discrete[Any]):
+class Turn(spaces.Discrete):
     """One of single numbers."""
 
 
