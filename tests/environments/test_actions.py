@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -22,6 +22,11 @@ from tests.support import LIBRARIES, Host, Library, Pair, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    _Tuple: TypeAlias = spaces.Tuple[Any]
+    _Discrete: TypeAlias = spaces.Discrete[Any]
+else:  # before Gymnasium 1.4 they take no parameters
+    _Tuple, _Discrete = spaces.Tuple, spaces.Discrete
 
 # of what its own 0-d Boxes sample
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
@@ -397,11 +402,11 @@ class Tilted(spaces.Box):
     tilt = 0.5
 
 
-class Row(spaces.Tuple):
+class Row(_Tuple):
     """One of a space with parts."""
 
 
-class Turn(spaces.Discrete):
+class Turn(_Discrete):
     """One of single numbers."""
 
 
