@@ -26,7 +26,7 @@ UNSEEN = {
 
 
 @pytest.mark.usefixtures("bridges")
-def test_it_agrees_with_the_entry(entry: CatalogueLibrary) -> None:
+def test_probe_agrees_with_the_entry(entry: CatalogueLibrary) -> None:
     done = gymbridge("probe", entry.module, "--json", cwd=REPOSITORY)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["facts"]

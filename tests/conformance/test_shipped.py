@@ -18,13 +18,13 @@ class TestShipped(testing.BridgeSuite):
     required: ClassVar[Collection[str]] = [*LIBRARIES] if os.environ.get("CI") else ()
 
 
-class TestAsUsersDo(testing.BridgeSuite):
+class TestWithoutDescribedLibraries(testing.BridgeSuite):
     """With nothing but the backends to make and read arrays with."""
 
     pairs: ClassVar[tuple[testing.Pair, ...]] = tuple(
         pair for pair in testing.BridgeSuite.pairs if {pair.source, pair.target} == {"numpy", "jax"}
     )
 
-    def test_of_ones_own(self) -> None:
+    def test_a_suite_may_have_other_tests(self) -> None:
         """A suite may have tests that are about no pair: these are left alone."""
         assert len({str(pair) for pair in self.pairs}) == len(self.pairs) == 2

@@ -34,7 +34,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return installed
 
 
-def test_versions_out_of_bounds(install: Install) -> None:
+def test_versions_out_of_bounds_are_reported(install: Install) -> None:
     bounds = ["old>=2", 'extra-lib<3; extra == "lib"', 'tool>=9; extra == "test"', "absent>=1"]
     install("gymbridge", "1.0", *bounds, "good>=1")
     for name, version in {"old": "1.9", "extra-lib": "3.1", "tool": "1", "good": "1.0rc1"}.items():
@@ -45,7 +45,7 @@ def test_versions_out_of_bounds(install: Install) -> None:
     assert list(advice) == ["gymbridge is made for good >=1"]  # a candidate is before it
 
 
-def test_combinations_that_are_known_to_fail(install: Install) -> None:
+def test_combinations_that_are_known_to_fail_are_reported(install: Install) -> None:
     install("gymbridge", "1.0")
     install("tensorflow", "2.21.0")
     assert combinations([]) == []

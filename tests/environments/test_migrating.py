@@ -171,13 +171,13 @@ GAPS: list[Callable[[Any], bool]] = [
 
 
 @pytest.mark.parametrize("is_right", GAPS)
-def test_ours_are_right(is_right: Callable[[Any], bool]) -> None:
+def test_gymbridge_gives_the_right_result(is_right: Callable[[Any], bool]) -> None:
     assert is_right(import_module(OURS))
 
 
 @pytest.mark.parametrize("is_right", GAPS)
 @pytest.mark.filterwarnings("ignore")
-def test_gymnasiums_are_not(is_right: Callable[[Any], bool]) -> None:
+def test_gymnasium_does_not_give_the_right_result(is_right: Callable[[Any], bool]) -> None:
     try:
         right = is_right(import_module(GYMNASIUM))
     except (AttributeError, BufferError, TypeError, ValueError):
@@ -199,7 +199,7 @@ print("arrived", NumpyToTorch(Frame()).reset()[0][0, 0].tolist())
 """
 
 
-def test_a_frame_with_a_negative_stride() -> None:
+def test_gymnasium_aborts_at_a_negative_stride_and_gymbridge_does_not() -> None:
     assert run_python(FRAME.format(module=OURS)) == "arrived [2, 1, 0]\n"
     with pytest.raises(AssertionError, match="exit code -6"):
         run_python(FRAME.format(module=GYMNASIUM))

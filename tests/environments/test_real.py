@@ -79,12 +79,12 @@ NATIVE = [
 ]
 
 
-def test_no_family_of_environments_is_left_out() -> None:
+def test_every_family_of_gymnasium_environments_is_tested() -> None:
     assert {kind.family for kind in KINDS} == NEEDS.keys()
     assert len(KINDS) > 40
 
 
-def test_the_one_that_is_left_out_cannot_be_made() -> None:
+def test_the_environment_that_is_left_out_cannot_be_made() -> None:
     require("mujoco")
     with pytest.raises(ImportError, match="only supported on `mujoco<3`"):
         gym.make(WITHOUT_ITS_LIBRARY)
@@ -141,7 +141,7 @@ def _name(value: object) -> str:
 
 
 @pytest.mark.parametrize(("kind", "agent"), SINGLE, ids=_name)
-def test_a_wrapped_environment_says_what_the_environment_says(kind: _Kind, agent: str) -> None:
+def test_a_wrapped_environment_returns_the_same_values(kind: _Kind, agent: str) -> None:
     kind.require()
     pair = Pair(kind.source, agent)
     pair.require()
@@ -160,14 +160,14 @@ def test_a_wrapped_environment_says_what_the_environment_says(kind: _Kind, agent
 @pytest.mark.parametrize(
     ("kind", "agent"), [(kind, agent) for kind in KINDS for agent in ("torch", "jax")], ids=_name
 )
-def test_wrapped_vectors_say_what_the_vectors_say(kind: _Kind, agent: str) -> None:
+def test_wrapped_vectors_return_the_same_values(kind: _Kind, agent: str) -> None:
     """Gymnasium's own vectors put NumPy arrays together, whatever their environments return."""
     kind.require()
     _compare_vectors(kind, Pair("numpy", agent), "sync")
 
 
 @pytest.mark.parametrize(("kind", "agent"), NATIVE, ids=_name)
-def test_wrapped_native_vectors_say_what_the_vectors_say(kind: _Kind, agent: str) -> None:
+def test_wrapped_native_vectors_return_the_same_values(kind: _Kind, agent: str) -> None:
     kind.require()
     _compare_vectors(kind, Pair(kind.source, agent), "vector_entry_point")
 

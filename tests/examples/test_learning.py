@@ -36,7 +36,7 @@ EXAMPLES = [
 
 @pytest.mark.filterwarnings("ignore:scatter inputs have incompatible types")  # Gymnax's own
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_an_example_learns_and_draws_how(
+def test_an_example_learns_and_draws_its_curve(
     example: Example, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("matplotlib", "rich", "jax", *example.needs):
@@ -57,7 +57,7 @@ def test_an_example_learns_and_draws_how(
     assert f">{watch.title}<" in picture.read_text()
 
 
-def test_pixels_arrive_stacked_and_as_float32_and_are_learned_from(tmp_path: Path) -> None:
+def test_pixels_arrive_stacked_and_as_float32(tmp_path: Path) -> None:
     for name in ("matplotlib", "pygame", "rich"):
         require(name)
     from scripts.examples import pixels, ppo_torch

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LOCAL = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}  # nothing leaves traces
 
 
-def test_a_mesh_of_devices_learns_what_one_device_does(tmp_path: Path) -> None:
+def test_a_mesh_of_devices_learns_the_same_as_one_device(tmp_path: Path) -> None:
     for name in ("flax", "jax", "matplotlib", "optax"):
         require(name)
     printed = run_python(f"""\
@@ -79,7 +79,7 @@ def output(process: subprocess.Popen[str]) -> str:
     return printed
 
 
-def test_processes_of_jax_put_their_environments_together() -> None:
+def test_jax_processes_combine_their_environments() -> None:
     for name in ("jax", "matplotlib"):
         require(name)
     with socket.socket() as free:

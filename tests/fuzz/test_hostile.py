@@ -66,7 +66,7 @@ def attack(pair: Pair, what: str, copy: bool | None, depth: int) -> None:
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_value_stays_itself_arrives_or_is_refused(what: str) -> None:
+def test_a_hostile_value_is_converted_kept_or_refused(what: str) -> None:
     if HOSTILE[what].slow:
         attack(Pair("numpy", "torch"), what, None, 1)
         return
@@ -99,7 +99,7 @@ def test_a_hostile_info_leaves_the_wrapper_usable(what: str) -> None:
         assert pair.target.values(obs).tolist() == [0, 1, 2]
 
 
-def test_what_is_beside_a_hostile_value_is_not_kept() -> None:
+def test_arrays_beside_a_hostile_value_are_not_kept_alive() -> None:
     gone: dict[str, weakref.ref[Host]] = {}
 
     def convert(what: str) -> Sample:

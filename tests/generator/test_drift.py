@@ -35,15 +35,15 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_generated_code_is_current(shipped: dict[str, str]) -> None:
+def test_generated_code_is_up_to_date(shipped: dict[str, str]) -> None:
     assert compare(shipped, REPOSITORY / "generated/gymbridge") == []
 
 
-def test_nothing_in_the_generated_package_is_written_by_hand(shipped: dict[str, str]) -> None:
+def test_every_file_of_the_generated_package_is_generated(shipped: dict[str, str]) -> None:
     assert contents(REPOSITORY / "generated/gymbridge").keys() == shipped.keys()
 
 
-def test_the_schema_is_current() -> None:
+def test_the_schema_is_up_to_date() -> None:
     path = REPOSITORY / "generator/gymbridge_generator/backends.schema.json"
     assert path.read_text(encoding="utf-8") == schema(), (
         f"run: gymbridge schema --out {path.relative_to(REPOSITORY)}"
@@ -70,7 +70,7 @@ def copied(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_every_byte_comes_back(copied: Path, seed: str) -> None:
+def test_generating_from_nothing_gives_the_same_bytes(copied: Path, seed: str) -> None:
     # with another hash seed, in another place, and without the packages it generates for
     done = gymbridge("generate", cwd=copied, path=[copied / "generator"], PYTHONHASHSEED=seed)
     assert done.returncode == 0, done
@@ -90,7 +90,7 @@ def test_templates_are_found_in_an_installed_package(copied: Path) -> None:
     assert done.returncode == 0, done
 
 
-def test_headers_name_sources_and_no_moment(shipped: dict[str, str]) -> None:
+def test_headers_name_the_sources_and_no_date(shipped: dict[str, str]) -> None:
     for path, text in shipped.items():
         if path == "py.typed":
             continue
@@ -108,7 +108,7 @@ def test_headers_name_sources_and_no_moment(shipped: dict[str, str]) -> None:
         assert is_untouched(text)
 
 
-def test_a_header_changes_with_what_the_spec_says_of_its_file(own_spec: str) -> None:
+def test_a_header_changes_only_with_its_part_of_the_spec(own_spec: str) -> None:
     def inputs(text: str, path: str) -> str:
         files = render(plan(parse(text, "my.toml")), resources.templates(), "my.toml")
         return files[path].splitlines()[2]

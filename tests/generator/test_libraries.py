@@ -23,7 +23,7 @@ def module(text: str) -> ast.Module:
 @pytest.mark.parametrize(
     ("more", "copies"), [("", False), ("copies_in = true\n", True), ("host = false\n", True)]
 )
-def test_arrays_that_are_in_no_memory_of_the_host_are_copied_in(
+def test_a_library_without_host_memory_copies_imports(
     own_spec: str, more: str, *, copies: bool
 ) -> None:
     (said,) = [
@@ -41,7 +41,7 @@ def test_arrays_that_are_in_no_memory_of_the_host_are_copied_in(
         ("BACKEND", "from mine.backend import BACKEND as STRICT"),
     ],
 )
-def test_a_backend_of_its_own_may_have_any_name(own_spec: str, name: str, statement: str) -> None:
+def test_a_hand_written_backend_may_have_any_name(own_spec: str, name: str, statement: str) -> None:
     text = f'{own_spec}runtime = "mine.backend:{name}"\n'
     found = {ast.unparse(node) for node in ast.walk(module(text)) if isinstance(node, ast.stmt)}
     assert statement in found

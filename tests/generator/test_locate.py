@@ -62,19 +62,19 @@ pairs = [
         (("package", "name"), 1),
     ],
 )
-def test_line(path: tuple[str | int, ...], line: int) -> None:
+def test_every_key_is_found_on_its_line(path: tuple[str | int, ...], line: int) -> None:
     tomllib.loads(TEXT)
     assert line_of(TEXT, path) == line
 
 
-def test_line_inside_an_inline_table_that_goes_on() -> None:
+def test_keys_in_an_inline_table_of_several_lines_are_found() -> None:
     text = "a = 1\nb = { c = [\n1,\n2,\n], d = { e = [\n3,\n] } }\n"
     tomllib.loads(text)
     paths: list[tuple[str | int, ...]] = [("b",), ("b", "c", 1), ("b", "d"), ("b", "d", "e", 0)]
     assert [line_of(text, path) for path in paths] == [2, 4, 5, 6]
 
 
-def test_brackets_too_deep_to_be_closed_hide_no_key_before_them() -> None:
+def test_keys_beside_deeply_nested_brackets_are_found() -> None:
     text = "a = 1\nb = [[[\n" + "1,\n" * 10 + "]]]\nc = 2\n"
     tomllib.loads(text)
     assert [line_of(text, (key,)) for key in "abc"] == [1, 13, 14]
@@ -82,6 +82,6 @@ def test_brackets_too_deep_to_be_closed_hide_no_key_before_them() -> None:
     assert line_of("b = [[[\n1,\n]]]\n", ("c",)) == 1
 
 
-def test_a_search_that_takes_too_long_ends_behind_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_takes_too_long_stops_after_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "_PATIENCE", len(TEXT) + 2)  # the whole, and one beginning of it
     assert 2 < line_of(TEXT, ("title",)) < len(TEXT.splitlines())

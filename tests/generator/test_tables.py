@@ -50,11 +50,11 @@ def shown(file: io.StringIO, rows: Sequence[tuple[str, str]]) -> str:
     return file.getvalue()
 
 
-def test_columns_are_as_wide_as_what_is_in_them() -> None:
+def test_columns_are_as_wide_as_their_cells() -> None:
     assert shown(io.StringIO(), ROWS) == PLAIN
 
 
-def test_a_terminal_shows_the_same_where_rich_is_missing(
+def test_without_rich_a_terminal_gets_plain_text(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "rich", None)

@@ -38,7 +38,7 @@ def entry_of(name: str) -> Backend:
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_it_agrees_with_the_entries_of_the_libraries_that_are_shipped(name: str) -> None:
+def test_probe_agrees_with_the_shipped_entries(name: str) -> None:
     require(name)
     entry = entry_of(name)
     found = probed(entry.module)["facts"]
@@ -54,7 +54,7 @@ def test_it_agrees_with_the_entries_of_the_libraries_that_are_shipped(name: str)
     assert found["name"] == name
 
 
-def test_what_ends_a_process_is_a_finding() -> None:
+def test_a_question_that_ends_its_process_is_a_finding() -> None:
     require("torch")
     findings = {finding["question"]: finding for finding in probed("torch")["findings"]}
     negative = findings["layout negative"]
@@ -64,7 +64,7 @@ def test_what_ends_a_process_is_a_finding() -> None:
     assert findings["byte_offset"]["value"] is True
 
 
-def test_dtypes_that_become_others_are_found() -> None:
+def test_narrowed_dtypes_are_found() -> None:
     require("mlx")
     assert probed("mlx.core")["facts"]["narrows"] == {
         "float64": "float32",
@@ -91,7 +91,7 @@ print("used")
 """
 
 
-def test_what_it_prints_is_an_entry_that_wrappers_are_generated_from(tmp_path: Path) -> None:
+def test_the_printed_entry_generates_working_wrappers(tmp_path: Path) -> None:
     require("array_api_strict")
     entry = probed("array_api_strict")["entry"]
     head = 'spec_version = 1\nextends = ["gymbridge"]\n'
@@ -163,7 +163,7 @@ def probed_in(folder: Path, module: str, *options: str) -> CompletedProcess[str]
     return gymbridge("probe", module, *options, "--timeout", "10", cwd=folder, path=path)
 
 
-def test_every_oddity_becomes_a_fact(odd: Path) -> None:
+def test_every_oddity_of_a_library_becomes_a_fact(odd: Path) -> None:
     done = probed_in(odd, "odd", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
@@ -200,7 +200,9 @@ def test_every_oddity_becomes_a_fact(odd: Path) -> None:
 
 
 @pytest.mark.parametrize("module", ["odd", "moody"])
-def test_what_it_prints_passes_the_generated_suite(odd: Path, tmp_path: Path, module: str) -> None:
+def test_the_printed_entry_passes_the_generated_suite(
+    odd: Path, tmp_path: Path, module: str
+) -> None:
     report = json.loads(probed_in(odd, module, "--json").stdout)
     head = 'spec_version = 1\nextends = ["gymbridge"]\n'
     tail = f'[matrix]\nbackends = ["{module}", "numpy"]\n'
@@ -214,7 +216,7 @@ def test_what_it_prints_passes_the_generated_suite(odd: Path, tmp_path: Path, mo
     assert " passed" in done.stdout
 
 
-def test_dtypes_that_the_backend_of_the_entry_loses_are_dropped(odd: Path) -> None:
+def test_dtypes_that_do_not_survive_a_round_trip_are_dropped(odd: Path) -> None:
     done = probed_in(odd, "moody", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
@@ -226,7 +228,7 @@ def test_dtypes_that_the_backend_of_the_entry_loses_are_dropped(odd: Path) -> No
     assert "it has no word for that" in entry
 
 
-def test_what_cannot_be_dropped_is_explained(odd: Path) -> None:
+def test_a_failure_that_cannot_be_dropped_is_explained(odd: Path) -> None:
     done = probed_in(odd, "useless")
     assert done.returncode == 1
     assert done.stderr == "gymbridge: this entry does not work as it is; see its last lines\n"

@@ -81,9 +81,7 @@ def must_share(array: Array, target: Library) -> bool:
 
 @every_pair
 @any_data
-def test_a_tree_arrives_with_its_structure_values_and_dtypes_and_is_not_changed(
-    pair: Pair, data: st.DataObject
-) -> None:
+def test_a_tree_keeps_structure_values_and_dtypes(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     plan = data.draw(plans(pair.source))
     value = build(plan)
@@ -96,7 +94,7 @@ def test_a_tree_arrives_with_its_structure_values_and_dtypes_and_is_not_changed(
 
 @every_pair
 @any_data
-def test_a_tree_that_comes_back_is_the_same_but_for_what_the_other_library_lacks(
+def test_a_round_trip_loses_only_what_the_other_library_lacks(
     pair: Pair, data: st.DataObject
 ) -> None:
     pair.require()
@@ -109,9 +107,7 @@ def test_a_tree_that_comes_back_is_the_same_but_for_what_the_other_library_lacks
 
 @every_pair
 @any_data
-def test_copies_are_fresh_and_what_is_shared_is_what_was_promised(
-    pair: Pair, data: st.DataObject
-) -> None:
+def test_copies_are_independent_and_sharing_is_as_promised(pair: Pair, data: st.DataObject) -> None:
     """Sources are overwritten behind the result's back, and results behind the sources'."""
     pair.require()
     plan = data.draw(plans(pair.source))
@@ -145,9 +141,7 @@ def test_copies_are_fresh_and_what_is_shared_is_what_was_promised(
 
 @every_pair
 @any_data
-def test_without_copies_memory_is_shared_or_a_leaf_is_named(
-    pair: Pair, data: st.DataObject
-) -> None:
+def test_copy_false_shares_or_names_a_leaf(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     plan = data.draw(plans(pair.source))
     value = build(plan)
@@ -174,9 +168,7 @@ def test_without_copies_memory_is_shared_or_a_leaf_is_named(
 
 @every_pair
 @any_data
-def test_the_path_of_an_error_leads_to_what_has_no_counterpart(
-    pair: Pair, data: st.DataObject
-) -> None:
+def test_the_path_of_an_error_leads_to_the_refused_leaf(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     plan = data.draw(plans(pair.source))
     number = data.draw(st.integers(0, len(list(leaves(plan)))))

@@ -31,7 +31,7 @@ OFTEN = 20
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
 @given(data=st.data())
-def test_every_step_of_one_environment_is_a_conversion(pair: Pair, data: st.DataObject) -> None:
+def test_a_single_step_equals_a_conversion(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     obs_plan = data.draw(plans(pair.source))
     info_plan = {"a": data.draw(plans(pair.source)), "b": data.draw(plans(pair.source))}
@@ -52,7 +52,7 @@ def test_every_step_of_one_environment_is_a_conversion(pair: Pair, data: st.Data
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
 @given(data=st.data())
-def test_every_step_of_many_environments_is_a_conversion(pair: Pair, data: st.DataObject) -> None:
+def test_a_vector_step_equals_a_conversion(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     plan = [data.draw(plans(pair.source)) for _ in range(2)]
     parts = [Array(pair.source.name, np.arange(2, dtype=d), "C") for d in ("f4", "?", "?")]
@@ -156,7 +156,7 @@ every_agent = pytest.mark.parametrize("pair", [Pair("numpy", name) for name in A
 
 @every_agent
 @given(space=SPACES, seed=st.integers(0, 2**16))
-def test_the_environment_receives_an_action_that_its_space_contains(
+def test_the_environment_receives_an_action_in_its_space(
     pair: Pair, space: spaces.Space[Any], seed: int
 ) -> None:
     pair.require()
@@ -175,7 +175,7 @@ def test_the_environment_receives_an_action_that_its_space_contains(
 
 @every_agent
 @given(space=SPACES, seed=st.integers(0, 2**16))
-def test_every_environment_receives_an_action_that_its_space_contains(
+def test_every_environment_of_a_vector_receives_an_action_in_its_space(
     pair: Pair, space: spaces.Space[Any], seed: int
 ) -> None:
     pair.require()
@@ -196,7 +196,7 @@ def test_every_environment_receives_an_action_that_its_space_contains(
 
 @every_agent
 @given(space=SPACES, seed=st.integers(0, 2**16))
-def test_observations_of_any_space_are_conversions_of_what_was_observed(
+def test_observations_of_any_space_equal_a_conversion(
     pair: Pair, space: spaces.Space[Any], seed: int
 ) -> None:
     pair.require()

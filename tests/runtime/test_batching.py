@@ -77,7 +77,7 @@ def leaves(tree: Array) -> list[Array]:
 
 
 @pytest.mark.usefixtures("nothing_compiled")
-def test_all_arrays_and_numbers_of_a_tree_arrive_every_time(source: str) -> None:
+def test_all_arrays_and_numbers_of_a_tree_are_converted_every_time(source: str) -> None:
     tree = tree_of(source)
     convert: Callable[[Array], Array] = Pair(source, "jax").convert
     first = convert(tree)
@@ -92,7 +92,7 @@ def test_all_arrays_and_numbers_of_a_tree_arrive_every_time(source: str) -> None
 
 
 @pytest.mark.usefixtures("nothing_compiled")
-def test_all_arrays_of_steps_with_infos_arrive(source: str) -> None:
+def test_all_arrays_of_steps_with_infos_are_converted(source: str) -> None:
     flags, obs, *_ = arrays_of(source)
     single, vector = BRIDGES[source]
     for env in (
@@ -135,7 +135,7 @@ WAYS = list(ways_of("numpy"))
 
 @pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("way", WAYS)
-def test_arrays_with_known_signatures_go_by_the_compiled_import(
+def test_arrays_with_known_signatures_use_the_compiled_import(
     source: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repeat = ways_of(source)[way]
@@ -152,7 +152,7 @@ def test_arrays_with_known_signatures_go_by_the_compiled_import(
 
 @pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("way", ["two", "numbers", "info", "vector"])
-def test_the_arrays_of_one_call_are_imported_by_one_call(
+def test_the_arrays_of_one_tree_are_imported_by_one_call(
     source: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repeat = ways_of(source)[way]
@@ -203,7 +203,7 @@ def four_arrays(library: Library) -> list[Array]:
     ]
 
 
-def test_the_four_arrays_of_a_vector_step_arrive(pair: Pair) -> None:
+def test_the_four_arrays_of_a_vector_step_are_converted(pair: Pair) -> None:
     values = four_arrays(pair.source)
     for value, result in zip(values, step_of(pair, tuple(values)), strict=True):
         assert pair.target.is_array(result)
@@ -211,7 +211,7 @@ def test_the_four_arrays_of_a_vector_step_arrive(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_a_leaf_that_is_no_array_does_not_hold_up_the_others(pair: Pair, place: int) -> None:
+def test_a_leaf_that_is_no_array_does_not_disturb_the_others(pair: Pair, place: int) -> None:
     text = np.array(["one", "two"])
     for special in (text, {"a": pair.source.make(np.ones(2, np.float32)), "b": "text"}, "text"):
         values = four_arrays(pair.source)
@@ -230,7 +230,7 @@ def test_a_leaf_that_is_no_array_does_not_hold_up_the_others(pair: Pair, place: 
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("target", ["numpy", "jax"])
-def test_a_tensor_with_the_conjugate_bit_arrives_with_its_values(target: str, place: int) -> None:
+def test_a_conjugate_tensor_keeps_its_values(target: str, place: int) -> None:
     pair = Pair("torch", target)
     values = four_arrays(pair.source)
     values[place] = torch.tensor([1 + 2j, 3 - 4j], dtype=torch.complex64).conj()
@@ -240,7 +240,7 @@ def test_a_tensor_with_the_conjugate_bit_arrives_with_its_values(target: str, pl
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("target", ["torch", "jax"])
-def test_an_array_of_another_byte_order_arrives_with_its_values(target: str, place: int) -> None:
+def test_an_array_of_another_byte_order_keeps_its_values(target: str, place: int) -> None:
     pair = Pair("numpy", target)
     values = four_arrays(pair.source)
     values[place] = np.array([1, 2], ">f4")

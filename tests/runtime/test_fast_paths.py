@@ -404,7 +404,7 @@ def times(library: Library) -> int:
 
 
 @pytest.mark.parametrize(("pair", "form", "variant"), cases(OBSERVATIONS, OF_OBSERVATIONS))
-def test_observations(pair: Pair, form: str, variant: str) -> None:
+def test_observations_agree_on_both_paths(pair: Pair, form: str, variant: str) -> None:
     make = OBSERVATIONS[pair.source.name][variant]
     for setting in settings_of(pair):
         with SETTINGS[setting].context():
@@ -412,13 +412,13 @@ def test_observations(pair: Pair, form: str, variant: str) -> None:
 
 
 @pytest.mark.parametrize(("pair", "form", "variant"), cases(NUMBERS, ["number"]))
-def test_reward_and_flags_of_one_environment(pair: Pair, form: str, variant: str) -> None:
+def test_single_rewards_and_flags_agree_on_both_paths(pair: Pair, form: str, variant: str) -> None:
     for place in range(3):
         hold_together(form, pair, "as it comes", NUMBERS[pair.source.name][variant], place)
 
 
 @pytest.mark.parametrize(("pair", "form", "variant"), cases(NUMBERS, ["vector"]))
-def test_rewards_and_flags_of_a_vector(pair: Pair, form: str, variant: str) -> None:
+def test_vector_rewards_and_flags_agree_on_both_paths(pair: Pair, form: str, variant: str) -> None:
     for place in range(1, 4):
         for setting in ("as it comes", "float_dtype", "copy=False"):
             hold_together(form, pair, setting, NUMBERS[pair.source.name][variant], place)
@@ -520,7 +520,7 @@ def actions_of(library: Library) -> list[Array]:
 
 @pytest.mark.parametrize("space", ACTION_SPACES)
 @pytest.mark.parametrize("form", RECEIVING)
-def test_actions(pair: Pair, form: str, space: str) -> None:
+def test_actions_agree_on_both_paths(pair: Pair, form: str, space: str) -> None:
     for setting in {"as it comes", "copy=False", "x64"} & {*settings_of(pair)}:
         with SETTINGS[setting].context():
             for action in actions_of(pair.target):
@@ -551,7 +551,7 @@ def is_writable(action: Array) -> bool:
 
 
 @pytest.mark.parametrize(("pair", "form", "variant"), cases(OBSERVATIONS, ["converter"]))
-def test_converters(pair: Pair, form: str, variant: str) -> None:
+def test_converters_agree_on_both_paths(pair: Pair, form: str, variant: str) -> None:
     module = import_module(f"gymbridge.{form}s.{pair.name}")
     fast = getattr(module, pair.name)
     target = load(f"gymbridge_runtime.backends.{pair.target.name}:{pair.target.name.upper()}")

@@ -107,7 +107,7 @@ def test_stored_values_never_change(pair: Pair, form: str, pattern: str) -> None
 
 
 @pytest.mark.parametrize(("pair", "form", "pattern"), cases("torch_to_numpy", "numpy_to_torch"))
-def test_writing_into_a_result_does_not_reach_the_environment(
+def test_writing_into_a_result_does_not_change_the_environment(
     pair: Pair, form: str, pattern: str
 ) -> None:
     env = wrap(pair, form, FORMS[form](PATTERNS[pair.source.name][pattern]))
@@ -147,7 +147,9 @@ class KeptObservation(KeptResult):
 
 @pytest.mark.parametrize("wrapper", [KeptResult, KeptObservation])
 @pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
-def test_a_wrapper_in_between_may_keep_what_passes(target: str, wrapper: type[KeptResult]) -> None:
+def test_a_wrapper_that_keeps_observations_does_not_change_stored_values(
+    target: str, wrapper: type[KeptResult]
+) -> None:
     pair = Pair("numpy", target)
     env = wrap(pair, "single", wrapper(gym.make("CartPole-v1")))
     env.reset(seed=0)
@@ -166,7 +168,7 @@ class KeptInfo(Replay):
 
 
 @pytest.mark.parametrize("wrapper", [NumpyToTorch, NumpyToJax])
-def test_an_info_that_is_kept_and_extended_stays_as_it_was_returned(wrapper: Array) -> None:
+def test_an_info_that_the_environment_extends_does_not_change(wrapper: Array) -> None:
     inner = KeptInfo(BOX, np.zeros((2, 3), np.float32))
     inner.info = {}
     env = wrapper(inner)
@@ -178,7 +180,7 @@ def test_an_info_that_is_kept_and_extended_stays_as_it_was_returned(wrapper: Arr
     ]
 
 
-def test_an_empty_info_that_is_kept_stays_empty() -> None:
+def test_an_empty_info_that_the_environment_keeps_stays_empty() -> None:
     inner = Replay(BOX, np.zeros((2, 3), np.float32))
     env = NumpyToTorch(inner)
     for _, info in (env.reset(), env.step(torch.tensor(1))[::4]):
@@ -187,7 +189,7 @@ def test_an_empty_info_that_is_kept_stays_empty() -> None:
         inner.info.clear()
 
 
-def test_text_that_is_kept_stays_as_it_was_returned() -> None:
+def test_an_array_of_text_that_the_environment_keeps_does_not_change() -> None:
     text = np.array(["before"])
     env = NumpyToTorch(Replay(spaces.Discrete(2), 0, {"text": text}))
     _, info = env.reset()
@@ -196,7 +198,7 @@ def test_text_that_is_kept_stays_as_it_was_returned() -> None:
 
 
 @pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
-def test_buffers_of_gymnasiums_own_vectors_stay_as_they_were_returned(target: str) -> None:
+def test_buffers_of_gymnasium_vectors_do_not_change_stored_values(target: str) -> None:
     pair = Pair("numpy", target)
     inner = SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2, copy=False)
     env = wrap(pair, "vector", inner)
@@ -213,7 +215,7 @@ def test_buffers_of_gymnasiums_own_vectors_stay_as_they_were_returned(target: st
     twin.close()
 
 
-def test_autograd_sees_saved_tensors_as_they_were() -> None:
+def test_tensors_saved_by_autograd_do_not_change() -> None:
     for pattern in ("state updated in place", "memory of a tensor", "kept through a closure"):
         env = wrap(Pair("numpy", "torch"), "single", FORMS["single"](NUMPY_PATTERNS[pattern]))
         weight = torch.ones(2, 3, requires_grad=True)
@@ -363,7 +365,7 @@ def test_the_fresh_observations_of_agents_are_shared() -> None:
     assert {agent: array.data_ptr() for agent, array in obs.items()} == addresses
 
 
-def test_what_the_agent_writes_into_a_fresh_array_lasts() -> None:
+def test_an_agent_may_write_into_a_fresh_array() -> None:
     env = NumpyToTorch(gym.make("CartPole-v1"))
     env.reset(seed=0)
     first, *_ = env.step(torch.tensor(1))
@@ -390,7 +392,7 @@ def test_arrays_of_the_agents_own_library_are_copied_unless_they_never_change() 
     assert found is told["x"] is array
 
 
-def test_fresh_numpy_arrays_of_an_environment_of_pytorch_are_themselves() -> None:
+def test_fresh_numpy_arrays_of_a_pytorch_environment_are_returned_themselves() -> None:
     env: Array = TorchToNumpy[Array, Array](Fresh(lambda array: array))
     for act in (env.reset, partial(env.step, np.int64(1))):
         obs, *_, info = act()
@@ -412,7 +414,7 @@ class Remembering(gym.Wrapper[Array, Array, Array, Array]):
         return result
 
 
-def test_the_result_of_a_wrapper_of_gymnasium_is_shared() -> None:
+def test_fresh_results_of_gymnasium_wrappers_are_shared() -> None:
     inner = Remembering(TransformObservation(gym.make("CartPole-v1"), lambda obs: obs * 2, None))
     env = NumpyToTorch(inner)
     env.reset(seed=0)
@@ -497,7 +499,7 @@ def calls_of(act: Callable[[], object]) -> int:
     return count
 
 
-def test_a_usual_step_runs_two_functions() -> None:
+def test_a_usual_step_calls_two_functions() -> None:
     env = NumpyToTorch(gym.make("CartPole-v1"))
     env.reset(seed=0)
     action = torch.tensor(1)
@@ -505,7 +507,7 @@ def test_a_usual_step_runs_two_functions() -> None:
     assert calls_of(lambda: env.step(action)) <= 2
 
 
-def test_a_step_with_a_negative_stride_runs_few_functions() -> None:
+def test_a_step_with_a_negative_stride_calls_few_functions() -> None:
     frame = np.zeros((4, 4, 3), np.uint8)
     env = NumpyToTorch(Replay(spaces.Box(0, 255, frame.shape, np.uint8), frame[..., ::-1]))
     env.reset()
@@ -514,7 +516,7 @@ def test_a_step_with_a_negative_stride_runs_few_functions() -> None:
     assert calls_of(lambda: env.step(action)) <= 20
 
 
-def test_the_first_step_runs_few_functions() -> None:
+def test_the_first_step_calls_few_functions() -> None:
     env = NumpyToTorch(gym.make("CartPole-v1"))
     env.reset(seed=0)
     action = torch.tensor(1)
@@ -522,7 +524,7 @@ def test_the_first_step_runs_few_functions() -> None:
 
 
 @pytest.mark.usefixtures("nothing_compiled")
-def test_the_first_vector_step_into_jax_runs_few_functions() -> None:
+def test_the_first_vector_step_into_jax_calls_few_functions() -> None:
     step = (
         np.zeros((2, 3), np.float32),
         np.zeros(2),

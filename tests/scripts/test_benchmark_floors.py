@@ -131,7 +131,7 @@ def test_a_floor_of_another_device_steps_like_gymbridge(case: str, pair: str) ->
 
 
 @pytest.mark.parametrize(("case", "pair"), HELD)
-def test_a_held_array_is_the_same_in_every_step_and_a_floor_copies_it(case: str, pair: str) -> None:
+def test_a_floor_copies_an_array_that_the_environment_keeps(case: str, pair: str) -> None:
     measured = contest(case, pair)
     actions = measured.prepare("floor", 3)
     kept: list[Array] = [measured.calls["bare"](action) for action in actions]
@@ -152,7 +152,7 @@ def test_a_floor_does_not_write_through_read_only_memory(pair: str) -> None:
 
 @pytest.mark.parametrize("source", ["numpy", "torch"])
 @pytest.mark.parametrize("case", ["array", "images"])
-def test_a_floor_keeps_what_goes_into_jax_from_changing(case: str, source: str) -> None:
+def test_a_floor_copies_into_jax(case: str, source: str) -> None:
     measured = contest(case, f"{source}_to_jax")
     array: Array = measured.prepare("floor", 1)[0]
     values = LIBRARIES[source].values(array)
@@ -162,7 +162,7 @@ def test_a_floor_keeps_what_goes_into_jax_from_changing(case: str, source: str) 
 
 
 @pytest.mark.parametrize("pair", ["numpy_to_torch", "torch_to_jax", "jax_to_numpy"])
-def test_every_step_is_made_of_new_arrays(pair: str) -> None:
+def test_every_step_has_new_arrays(pair: str) -> None:
     measured = contest("vector", pair)
     actions = measured.prepare("bare", 3)
     made = [measured.calls["bare"](action) for action in actions]

@@ -67,11 +67,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnostics]:
     return run_all(map(Project, folders))
 
 
-def test_five_checkers_reject_the_same_lines(said: dict[str, Diagnostics]) -> None:
+def test_five_type_checkers_reject_the_same_lines(said: dict[str, Diagnostics]) -> None:
     assert differences(scripts(), said) == []
 
 
-def test_there_are_enough_lines() -> None:
+def test_the_scripts_have_enough_rejected_lines() -> None:
     found = scripts()
     pairs = {file: text for file, text in found.items() if file.startswith("gymbridge_")}
     assert {f"gymbridge_{pair}.py" for pair in PAIRS} <= pairs.keys()
@@ -81,7 +81,7 @@ def test_there_are_enough_lines() -> None:
     assert len(marked("", found["rejected.py"])) > 40
 
 
-def test_nothing_is_said_about_what_a_user_generates(said: dict[str, Diagnostics]) -> None:
+def test_type_checkers_accept_a_users_generated_package(said: dict[str, Diagnostics]) -> None:
     about = {
         (checker, file): lines
         for checker, files in said.items()

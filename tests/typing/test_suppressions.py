@@ -39,14 +39,14 @@ def silenced(source: str) -> list[str]:
     return comments
 
 
-def test_no_more_than_a_dozen_and_each_with_its_reason() -> None:
+def test_at_most_a_dozen_suppressions_and_each_has_a_reason() -> None:
     comments = [comment for source in SOURCES for comment in silenced(source)]
     assert 0 < len(comments) <= MOST
     assert [comment for comment in comments if not WITH_A_REASON.fullmatch(comment)] == []
 
 
 @pytest.mark.parametrize("source", ["generated", "generator"])
-def test_none_where_code_is_generated_or_generates(source: str) -> None:
+def test_no_suppressions_in_generated_code_and_the_generator(source: str) -> None:
     assert silenced(source) == []
 
 

@@ -113,7 +113,7 @@ def environment(folder: Path, wheel: Path, library: str) -> str:
 
 
 @pytest.mark.parametrize("library", SCRIPTS, ids=lambda name: name or "none")
-def test_a_user_who_has_one_library_hears_nothing_of_the_others(
+def test_the_types_work_with_one_library_installed(
     library: str, wheel: Path, tmp_path: Path
 ) -> None:
     for name in (*PARTS, *CHECKERS):
