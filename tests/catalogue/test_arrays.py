@@ -1,4 +1,4 @@
-"""Arrays to and from every library of the catalogue: values, layouts, and whose memory it is."""
+"""Arrays to and from every library of the catalogue: values, layouts and ownership."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHAPES = [(), (1,), (3,), (2, 3), (0,), (0, 2), (2, 1, 2, 1)]
 
 
 def numbers(dtype: str, shape: tuple[int, ...]) -> Host:
-    """Return numbers of which every bit counts."""
+    """Return numbers that show a change of any bit."""
     kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)
     size = int(np.prod(shape))
     values: Host = np.arange(size) % 2 if dtype == "bool" else np.linspace(-3, 100, size)
@@ -158,7 +158,7 @@ class TestLayouts:
     def test_slices_of_numpy_arrays_are_converted(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
-        # exported with an offset, which some importers ignore
+        # some importers ignore the offset of a slice
         for part in (slice(2, None), slice(None, None, 2)):
             array = partner.make(np.arange(8, dtype=np.float32))[part]
             result = bridges.convert(partner, entry, array)

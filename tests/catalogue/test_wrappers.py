@@ -64,7 +64,7 @@ class TestAgents:
         obs, _ = agent.reset(seed=[3, 4])
         expected, _ = bare.reset(seed=[3, 4])
         assert identical(entry.values(obs), expected)
-        for _ in range(30):  # over the ends of episodes
+        for _ in range(30):  # more than one episode
             actions = np.array([1, 1])
             obs, *arrays, infos = agent.step(entry.make(actions))
             expected, *values, expected_infos = bare.step(actions)
@@ -117,7 +117,7 @@ class TestAgents:
 
 
 def _devices(entry: CatalogueLibrary) -> list[Array]:
-    """Return what can be named, of which there is one, and what it is to the library."""
+    """Return the name of the only device, and the library's own object for it."""
     if entry.name == "warp":
         return ["cpu", entry.xp.get_device("cpu")]
     if entry.name == "paddle":
@@ -155,7 +155,7 @@ class TestDevices:
         if not entry.devices:
             pytest.skip(f"{entry.name} has none to choose from")
         made = entry.make(np.arange(3, dtype=np.float32))
-        # there is one device, and nothing is sent where it is already
+        # there is one device, so no transfer is refused
         monkeypatch.setattr(DlpackDevices, "place_of", lambda *_: None)
         sent = bridges.backend(entry).to_device(made, _devices(entry)[0])
         assert entry.is_array(sent)

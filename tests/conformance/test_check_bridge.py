@@ -1,4 +1,4 @@
-"""`check_bridge` says what is wrong with a wrapper or its environment, and where."""
+"""`check_bridge` reports faults of a wrapper or its environment with their place."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_an_object_that_is_no_wrapper_is_refused(env: object) -> None:
 
 
 class Wrong(NumpyToTorch[Value, Value]):
-    """Spoils one thing of what a step returns."""
+    """Changes one result of a step."""
 
     def spoil(self, step: list[Value]) -> None:
         raise NotImplementedError
@@ -214,7 +214,7 @@ def test_the_same_seed_gives_the_same_actions() -> None:
 def test_the_number_of_compared_leaves_is_returned() -> None:
     world: Value = World()
     of_info, of_obs, of_numbers, of_action = 8, 2, 3, 1
-    after_reset = of_obs + of_info  # and the same again, a step later
+    after_reset = of_obs + of_info  # compared again one step later
     after_step = of_obs + of_numbers + of_info + of_action
     assert check_bridge(NumpyToTorch(world), steps=1) == 2 * after_reset + after_step
 
@@ -258,7 +258,7 @@ def test_a_step_with_too_few_values_is_reported() -> None:
 
 
 class Told(World):
-    """Tells the same in every info."""
+    """Returns the same info in every step."""
 
     def __init__(self, told: object) -> None:
         super().__init__()
@@ -290,7 +290,7 @@ def test_elements_of_object_arrays_are_compared(found: object, path: str, words:
 
 
 class Rough(World):
-    """Returns numbers and flags of NumPy, and gives up after three steps."""
+    """Returns NumPy rewards and flags, and truncates after three steps."""
 
     reward: Value = np.float32(0.5)
 
@@ -342,7 +342,7 @@ def test_a_wrong_vector_result_is_reported() -> None:
 
 
 class Rewarded(World):
-    """Gives a reward that is no number, as environments do that are not finished."""
+    """Returns None as reward, as unfinished environments do."""
 
     @override
     def step(self, action: object) -> Value:
@@ -421,7 +421,7 @@ def test_a_wrong_action_is_reported() -> None:
 
 def test_an_observation_that_changes_one_step_later_is_reported() -> None:
     class Reuses(gym.Wrapper[Value, Value, Value, Value]):
-        """Returns one buffer again and again."""
+        """Returns the same buffer in every step."""
 
         buffer: Value = None
 
@@ -442,7 +442,7 @@ def test_an_observation_that_changes_one_step_later_is_reported() -> None:
 
 def test_an_observation_that_changes_two_steps_later_is_reported() -> None:
     class Alternates(gym.Wrapper[Value, Value, Value, Value]):
-        """Returns two buffers in turns."""
+        """Returns two buffers alternately."""
 
         def __init__(self, env: Value) -> None:
             super().__init__(env)
@@ -487,7 +487,7 @@ print(check_bridge(NumpyToTorch(gym.make("CartPole-v1"))) > 100)
 
 
 class Odd(gym.Env[Value, Value]):
-    """Returns what it is told to."""
+    """Returns the given reward, flag and info."""
 
     observation_space: gym.Space[Value] = gym.spaces.Box(-1, 1, (2,))
     action_space: gym.Space[Value] = gym.spaces.Discrete(3)
@@ -523,11 +523,11 @@ def test_rewards_of_every_number_type_pass(reward: object) -> None:
 
 
 class Thing:
-    """Of which nobody can tell whether one is like another."""
+    """An object without a value to compare."""
 
 
 class Unlike:
-    """Which is not equal to itself, and says nothing else of itself."""
+    """An object that is not equal to itself."""
 
     @override
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Copies of what environments return and receive are copies all the way down."""
+"""`copied` copies every array in a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test says of two values that are not alike, and that it says nothing of any that are."""
+"""`Expectation` reports values that differ, and accepts values that agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test sees of a library: which numbers are in a value, and what may be done with arrays."""
+"""`Side`: how the suite reads numbers and overwrites arrays."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Suite(BridgeSuite):
-    """Its own tests are not collected here: they are called."""
+    """Pytest does not collect these tests: the tests below call them."""
 
     __test__ = False
     libraries = LIBRARIES
@@ -43,7 +43,7 @@ def pair(source: str, target: str) -> Pair:
 
 @dataclass(frozen=True)
 class Broken(Pair):
-    """A pair whose converter does something wrong."""
+    """A pair with a faulty converter."""
 
     spoil: Value = field(default=None, hash=False)
 
@@ -159,7 +159,7 @@ def writes_into_its_source(convert: Value, value: Value, copy: Value) -> Value:
 
 
 def passes(run: Callable[..., object], *arguments: object) -> None:
-    """Run a test of the suite, which is to find nothing, and not to be skipped."""
+    """Run a test of the suite; fail if it is skipped."""
     try:
         run(*arguments)
     except pytest.skip.Exception as skipped:
@@ -210,7 +210,7 @@ def test_every_conversion_test_fails_for_its_own_fault(
 
 @dataclass(frozen=True)
 class Returning(Pair):
-    """A pair that does something wrong on the way back, with copies."""
+    """A pair with a fault on the way back with copies."""
 
     @override
     def convert_back(self, value: object, *, copy: bool | None = None) -> object:
@@ -240,7 +240,7 @@ def test_round_trips_skip_dtypes_that_only_one_library_has() -> None:
 
 @dataclass(frozen=True)
 class Careless(Pair):
-    """A pair whose wrappers do something wrong with actions, or forget what they were told."""
+    """A pair with faulty wrappers."""
 
     change: Value = field(default=None, hash=False)
 
@@ -313,7 +313,7 @@ def test_an_action_that_is_a_read_only_view_is_found() -> None:
 
 @dataclass(frozen=True)
 class Wrapping(Pair):
-    """A pair whose wrappers are told something."""
+    """A pair whose wrappers get extra arguments."""
 
     options: Value = field(default=None, hash=False)
 
@@ -340,11 +340,11 @@ def test_wrappers_that_share_or_copy_everything_are_found(test: str, copy: bool,
         run(wrong, form)
 
 
-# -- what pytest is told ---------------------------------------------------------------------------
+# -- parametrisation -------------------------------------------------------------------------------
 
 
 class Asked:
-    """What pytest asks a suite with, as far as it is used: it keeps what a test is run with."""
+    """A stand-in for pytest's `Metafunc` that records the parameters."""
 
     def __init__(self, *fixturenames: str) -> None:
         self.fixturenames = fixturenames
@@ -375,7 +375,7 @@ def test_tests_run_for_all_pairs_and_forms_of_a_suite(forms: list[str] | None) -
     assert none.names is None
 
 
-# -- libraries that are not there, or lack something --------------------------------------------
+# -- missing libraries and dtypes ---------------------------------------------------------------
 
 
 def test_a_missing_library_skips_the_tests_of_its_pairs(
@@ -518,7 +518,7 @@ def test_a_dtype_that_the_library_cannot_make_is_reported(fake: ModuleType) -> N
     assert Side(described(dtypes=["int8"])).refuses(np.zeros(3, np.float32))
 
 
-# -- in the hands of a user -----------------------------------------------------------------------
+# -- a user's package -----------------------------------------------------------------------------
 
 TWO_LINES = """\
 from mine.bridges.testing import BridgeSuite

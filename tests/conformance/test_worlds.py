@@ -1,4 +1,4 @@
-"""The environments that wrappers are tested with hold what they are said to hold."""
+"""The test environments of the suite behave as documented."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def named(library: str) -> str:
 
 
 def pushes(env: Value, form: str) -> Value:
-    """Return the action that moves everybody in the same way."""
+    """Return the action that moves every agent in the same way."""
     if form == "parallel":
         return dict.fromkeys(env.agents, PUSH)
     return np.stack([PUSH, PUSH]) if form == "vector" else PUSH

@@ -49,7 +49,7 @@ def changed(values):
 """A small library that speaks DLPack."""
 
 DOCTORS_SIZE = 6
-"""As many elements has the array by which a library is judged; those that pairs exchange differ."""
+"""The number of elements of the array that the doctor tries a library with."""
 
 SPEC = """\
 spec_version = 1
@@ -71,7 +71,7 @@ distribution = "{name}"
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the doctor says of the shipped wrappers."""
+    """The doctor's report on the shipped wrappers."""
     for name in LIBRARIES:
         require(name)
     done = gymbridge("doctor", "--json", cwd=tmp_path_factory.mktemp("doctor"), path=ROOTS)
@@ -81,7 +81,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def generate(folder: Path, libraries: dict[str, str], *shipped: str, facts: str = "") -> None:
-    """Generate wrappers between NumPy, libraries with this code, and some that are shipped."""
+    """Generate wrappers between NumPy, libraries with the given code, and some shipped ones."""
     names = [f'"{name}"' for name in ("numpy", *libraries, *shipped)]
     pairs = f"\n[matrix]\nbackends = [{', '.join(names)}]\n"
     entries = [ENTRY.format(name=name, title=name.title()) + facts for name in libraries]
@@ -96,7 +96,7 @@ def generate(folder: Path, libraries: dict[str, str], *shipped: str, facts: str 
 def doctor(
     *arguments: str, cwd: Path, stdout: int = subprocess.PIPE, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Let the doctor examine the wrappers that were generated in a folder."""
+    """Let the doctor examine the generated wrappers in a folder."""
     path = (*ROOTS, cwd)
     command = ("doctor", *arguments, "--package", "bridges")
     return gymbridge(*command, cwd=cwd, path=path, stdout=stdout, **variables)
@@ -104,7 +104,7 @@ def doctor(
 
 @pytest.fixture(scope="module")
 def fine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of wrappers between NumPy and a library with nothing wrong with it."""
+    """The folder of wrappers between NumPy and a correct library."""
     folder = tmp_path_factory.mktemp("fine")
     generate(folder, {"fine": MODULE})
     return folder
@@ -112,7 +112,7 @@ def fine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def examine(tmp_path: Path) -> Examine:
-    """Return what the doctor says of wrappers between NumPy and libraries with this code."""
+    """Return the doctor's report on wrappers between NumPy and libraries with the given code."""
 
     def examined(libraries: dict[str, str], facts: str = "") -> dict[str, Any]:
         generate(tmp_path, libraries, facts=facts)
@@ -245,7 +245,7 @@ def test_a_package_in_the_working_folder_is_found(tmp_path: Path, out: str, by: 
     assert gymbridge("generate", cwd=tmp_path).returncode == 0
     package = out.removeprefix("src/").replace("/", ".")
     options = ("--package", package) if by == "name" else ()
-    # as for the script `gymbridge`, the working folder is not on the path
+    # the working folder is not on the path, as with the script `gymbridge`
     done = gymbridge("doctor", "--json", *options, cwd=tmp_path, PYTHONSAFEPATH="1")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -345,7 +345,7 @@ def test_changed_values_are_found(examine: Examine) -> None:
 
 
 def test_a_copy_that_shares_memory_is_found(tmp_path: Path) -> None:
-    generate(tmp_path, {"late": MODULE}, facts="copies_in = true\n")  # which is not true
+    generate(tmp_path, {"late": MODULE}, facts="copies_in = true\n")  # a wrong fact
     found = json.loads(doctor("--json", cwd=tmp_path).stdout)
     problems = {pair["wrapper"]: pair["problem"] for pair in found["pairs"]}
     assert problems["NumpyToLate"] == (

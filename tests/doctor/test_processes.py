@@ -1,4 +1,4 @@
-"""Processes that hang."""
+"""A process that hangs is stopped."""
 
 from __future__ import annotations
 

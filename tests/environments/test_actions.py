@@ -1,4 +1,4 @@
-"""Actions reach the environment as its own `action_space.sample()` would have been."""
+"""Actions reach the environment as its own `action_space.sample()` returns them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support import LIBRARIES, Host, Library, Pair, require
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# of what its own 0-d Boxes sample
+# Gymnasium warns about samples of its own 0-d boxes
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
 
 TORCH = Pair("numpy", "torch")
@@ -41,7 +41,7 @@ def _as_is(values: Host) -> Host:
 
 
 def _preferred(values: Host) -> Host:
-    """Return ``values`` in the 32 bits that agents compute with."""
+    """Return ``values`` in a dtype of 32 bits, as agents use."""
     return values.astype({"i": np.int32, "f": np.float32}.get(values.dtype.kind, values.dtype))
 
 
@@ -59,7 +59,7 @@ def _dressed(library: Library, tree: Value, dress: Callable[[Host], Host]) -> Va
 
 
 def _narrowed(tree: Value) -> Value:
-    """Return a sample of values that 32 bits hold as well, so that none is rounded twice."""
+    """Return the sample rounded to 32 bits, so that no value is rounded twice."""
     if isinstance(tree, dict):
         return {key: _narrowed(value) for key, value in tree.items()}
     if isinstance(tree, spaces.GraphInstance):
@@ -104,7 +104,7 @@ def test_a_space_in_another_byte_order_takes_ordinary_actions(
 def test_vector_actions_arrive_as_the_space_samples_them(
     pair: Pair, space: spaces.Space[Any], dress: Callable[[Host], Host]
 ) -> None:
-    """Spaces that cannot be batched become tuples: one action for each environment."""
+    """Spaces that cannot be batched become tuples with one action per environment."""
     envs = EchoVector(space)
     agent = vector_bridge(pair, envs)
     sample = _narrowed(envs.action_space.sample())
@@ -188,7 +188,7 @@ def test_an_array_with_one_integer_is_a_discrete_action(
 def test_a_discrete_space_may_exceed_its_dtype(
     pair: Pair, start: int, dtype: str, action: int
 ) -> None:
-    # Gymnasium makes such a space, and samples what is left of the numbers
+    # Gymnasium makes such a space; its samples wrap around
     space = spaces.Discrete(10, start=start, dtype=np.dtype(dtype).type)
     with jax.enable_x64(True):
         made = pair.target.make(np.array(action, dtype))
@@ -248,7 +248,7 @@ def test_a_float_that_does_not_fit_becomes_infinite_without_a_warning(
         with np.errstate(over="ignore"):
             action = pair.target.make(np.full(shape, number))
         space = spaces.Box(-np.inf, np.inf, shape, np.float32)
-        with np.errstate(all="raise"):  # as some users have it everywhere
+        with np.errstate(all="raise"):  # some users set this globally
             received = _received(pair, space, action)
         wanted = np.inf * np.sign(number) if abs(number) > 1 else 0
         same(received, np.full(shape, wanted, np.float32))
@@ -355,7 +355,7 @@ def test_a_list_of_dtypes_that_numpy_does_not_promote_is_cast_one_by_one() -> No
 
 
 class Unreadable(dict[str, Any]):
-    """A dictionary that shows nothing."""
+    """A dictionary that cannot be read."""
 
     @override
     def values(self) -> Any:
@@ -373,7 +373,7 @@ def test_an_unreadable_action_is_an_error_with_a_path(pair: Pair, space: spaces.
         assert (caught.value.path, caught.value.problem) == (f"action{path}", problem)
 
 
-# -- what fits no rule ----------------------------------------------------------------------------
+# -- actions outside the rules --------------------------------------------------------------------
 
 
 class Compass(spaces.Space[Any]):
@@ -392,17 +392,17 @@ class Compass(spaces.Space[Any]):
 
 
 class Tilted(spaces.Box):
-    """A subclass of a space that Gymnasium has, with its samples."""
+    """A subclass of a Gymnasium space with inherited samples."""
 
     tilt = 0.5
 
 
 class Row(spaces.Tuple[Any]):
-    """One of a space with parts."""
+    """A subclass of a space with parts."""
 
 
 class Turn(spaces.Discrete[Any]):
-    """One of single numbers."""
+    """A subclass of a space of single numbers."""
 
 
 class Slanted(Tilted):
@@ -414,7 +414,7 @@ class Slanted(Tilted):
 
 
 class OwnRow(Row):
-    """The same, with samples of its own."""
+    """A space with parts and samples of its own."""
 
     @override
     def sample(self, mask: Any = None, probability: Any = None) -> Value:
@@ -422,7 +422,7 @@ class OwnRow(Row):
 
 
 class OwnMany(spaces.Sequence):
-    """As many as there are, with samples of its own."""
+    """A space of sequences with samples of its own."""
 
     @override
     def sample(self, mask: Any = None, probability: Any = None) -> Value:
@@ -702,7 +702,9 @@ def test_integers_of_less_than_a_byte_are_cast(dtype: str) -> None:
 
     pair, one = Pair("numpy", "jax"), jnp.array(1, dtype)
     same(_received(pair, spaces.Discrete(3), one), np.int64(1))
-    same(_received(pair, spaces.Discrete(65), one), np.int64(1))  # more than are made before
+    same(
+        _received(pair, spaces.Discrete(65), one), np.int64(1)
+    )  # more numbers than are made in advance
     two = jnp.array([1, 0], dtype)
     same(_received(pair, spaces.MultiDiscrete([3, 3]), two), np.array([1, 0]))
     same(_received(pair, spaces.Box(-8, 8, (2,), np.float32), two), np.array([1, 0], np.float32))

@@ -50,7 +50,7 @@ def _module(name: str) -> Value:
 
 
 def _is(array: object, name: str) -> bool:
-    """Tell whether ``array`` is of the library, by the package that its type says it is from."""
+    """Tell by its package whether the type of ``array`` belongs to the library."""
     root = name.partition(".")[0]
     return type(array).__module__.partition(".")[0] in {root, f"{root}lib"}
 
@@ -60,7 +60,7 @@ def _values(array: Value) -> Value:
 
 
 def _agree(got: object, wanted: object, name: str) -> None:
-    """Fail unless ``got`` is what an agent of the library has to see of ``wanted``."""
+    """Fail unless ``got`` is the counterpart of ``wanted`` in the library."""
     if isinstance(wanted, dict):
         assert isinstance(got, dict)
         assert got.keys() == wanted.keys()
@@ -87,7 +87,7 @@ def _agree(got: object, wanted: object, name: str) -> None:
 
 
 def _from(source: str, env: Value, wrap: Value) -> Value:
-    """Return a NumPy environment as one of ``source``."""
+    """Return a NumPy environment wrapped as one of ``source``."""
     return env if source == "numpy" else wrap(env, "numpy", source)
 
 
@@ -276,7 +276,7 @@ print(sorted({"torch", "jax", "array_api_strict", "dask", "sparse"} & sys.module
 
 
 def test_libraries_with_a_backend_of_their_own_keep_their_rules() -> None:
-    """JAX arrays neither alias the environment's memory nor can they be written through."""
+    """JAX arrays do not share the environment's memory and cannot be written."""
     require("torch")
     require("jax")
     memory = np.zeros(100_000, np.float32)
@@ -390,7 +390,7 @@ def test_arrays_of_every_type_of_a_library_are_converted(name: str) -> None:
 
 
 class Sheet:
-    """An array of a library of which only the standard is known, and which shows its memory."""
+    """An array of a generic library that shows its memory."""
 
     def __init__(self, memory: Value) -> None:
         self.memory = memory
@@ -403,7 +403,7 @@ class Sheet:
 
 
 class ExportedSheet(Sheet):
-    """The same, of a library that speaks DLPack."""
+    """A `Sheet` that exports over DLPack."""
 
     def __dlpack__(self, **keywords: Value) -> object:
         return self.memory.__dlpack__(**keywords)
@@ -414,7 +414,7 @@ class ExportedSheet(Sheet):
 
 @pytest.fixture(params=[Sheet, ExportedSheet])
 def sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Sheet]:
-    """The array of a library that copies what it makes arrays of, unless it imports it."""
+    """An array of a library that copies in `asarray` and shares in `from_dlpack`."""
     kind: type[Sheet] = request.param
     module = ModuleType(f"library_of_{kind.__name__.lower()}s")
     module.__dict__.update(
@@ -479,7 +479,7 @@ def test_actions_between_two_generic_libraries_are_copied() -> None:
 
 
 class Kite(spaces.Space[Any]):
-    """A space of a user's own, whose actions take the plain way."""
+    """A user's own space, whose actions are converted without fitting."""
 
 
 def test_float_dtype_may_be_a_dtype_of_the_library() -> None:

@@ -1,4 +1,4 @@
-"""Where agents' arrays and environments' actions are."""
+"""Devices of the agent's arrays and of the environment's actions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ print("done")
 
 
 def test_vector_observations_can_be_sharded_over_a_mesh() -> None:
-    """Actions that are spread come back gathered; infos are on all of its devices."""
+    """Sharded actions are gathered; infos are replicated."""
     require("jax")
     code = """\
 import jax, numpy as np

@@ -1,4 +1,4 @@
-"""An environment that is given to a wrapper of another form: what to take is said."""
+"""A wrapper refuses an environment of another form and names the right wrapper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the guide for those who come from Gymnasium's wrappers says of these, and of ours."""
+"""Every row of the table in docs/guides/migrating.md, for both columns."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 GYMNASIUM, OURS = "gymnasium.wrappers", "gymbridge"
 
-# each is right only if it returns True; it is given the module that wrappers come from
+# each function gets a module of wrappers, and returns True if the result is right
 
 
 class Sends(gym.Env[Any, Any]):
-    """An environment with an info and a reward of one's own."""
+    """An environment with a given info and reward."""
 
     observation_space = gym.spaces.Box(-1, 1, (2,))
     action_space = gym.spaces.Box(-1, 1, (2,))
@@ -39,7 +39,7 @@ class Sends(gym.Env[Any, Any]):
         return np.zeros(2, np.float32), self.info
 
     def step(self, action: Array) -> tuple[Any, Any, bool, bool, Any]:
-        action[0] = 0.5  # environments do
+        action[0] = 0.5  # as some environments do
         return np.zeros(2, np.float32), self.reward, False, False, {}
 
 

@@ -30,7 +30,7 @@ def _cartpoles(count: int = 2) -> SyncVectorEnv:
 
 
 class _Faulty(gym.Env[Any, Any]):
-    """Returns observations outside of its space."""
+    """Returns observations outside its space."""
 
     observation_space = spaces.Box(-1, 1, (2,))
     action_space = spaces.Discrete(2)
@@ -62,7 +62,7 @@ def _unchecked(name: str) -> Value:
 @check
 @pytest.mark.parametrize("name", CHECKED)
 def test_check_env_passes_a_wrapper_for_jax(name: str) -> None:
-    """It converts to NumPy what says that it returns JAX arrays, and so the wrapper does."""
+    """`check_env` converts environments whose metadata says that they return JAX arrays."""
     require("jax")
     check_env(_unchecked(name), skip_render_check=True)
     check_env(bridge(Pair("numpy", "jax"), _unchecked(name)), skip_render_check=True)
@@ -235,7 +235,7 @@ def test_rendered_frames_stay_numpy_arrays(pair: Pair) -> None:
 
 
 def test_a_frame_with_negative_strides_is_rendered(pair: Pair) -> None:
-    """MuJoCo's frames are upside down in memory; PyTorch's own import aborts the process."""
+    """MuJoCo's frames are upside down in memory, and PyTorch's own import aborts the process."""
     require("mujoco")
     output = run_python(
         f"""\
@@ -331,7 +331,7 @@ def test_close_closes_the_environment_and_may_be_called_twice(pair: Pair, times:
     for _ in range(times):
         agent.close()
         envs.close()
-    assert len(closed) == times + 1  # vector environments remember that they are closed
+    assert len(closed) == times + 1  # vector environments close only once
     assert envs.closed
 
 
@@ -358,7 +358,7 @@ def test_spaces_may_be_set_on_the_wrapper(pair: Pair) -> None:
 
 @pytest.mark.parametrize("wrap", [bridge, vector_bridge])
 def test_metadata_names_the_library_of_the_agent(wrap: Value) -> None:
-    """Gymnasium's word for JAX; all else in the metadata stays."""
+    """Gymnasium's key is "jax"; the other metadata stays."""
     require("torch")
     require("jax")
     env: Any = _cartpoles() if wrap is vector_bridge else gym.make("CartPole-v1")

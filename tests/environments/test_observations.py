@@ -97,7 +97,7 @@ def test_ranges_and_unreadable_mappings_in_infos_stay_themselves(pair: Pair) -> 
 
 
 def test_wide_integers_in_a_dictionary_are_never_narrowed() -> None:
-    """JAX compiles the import of what comes often."""
+    """JAX compiles the import after some steps."""
     pair = Pair("numpy", "jax")
     pair.require()
     space = spaces.Dict(a=spaces.Box(-(2**62), 2**62, (2,), np.int64))
@@ -122,7 +122,7 @@ def test_a_read_only_observation_is_never_written() -> None:
 
 
 class Fresh(gym.Env[Any, Any]):
-    """Returns new arrays, and notes where they are."""
+    """Returns new arrays and records their addresses."""
 
     observation_space = spaces.Box(0, 9, (3,), np.float64)
     action_space = spaces.Discrete(4)
@@ -241,7 +241,7 @@ def test_integers_that_fit_reach_jax_in_every_dtype() -> None:
 
 @pytest.mark.parametrize("target", ["numpy", "jax"])
 def test_unusual_tensors_arrive_with_their_values(target: str) -> None:
-    """With a history, conjugated, negated, strided, broadcast, or of a dtype that NumPy has not."""
+    """Tensors that require grad, are conjugate, negative, strided or broadcast, or of bfloat16."""
     pair = Pair("torch", target)
     pair.require()
     import torch
@@ -348,7 +348,7 @@ RUBBISH: dict[str, Any] = {
     "OrderedDict": OrderedDict(a=np.ones(1, "f")),
     "named tuple": Pose(np.ones(2, "f"), "here"),
 }
-"""What environments really put into infos, and now and then into observations."""
+"""Values that environments put into infos, and sometimes into observations."""
 
 
 @pytest.mark.parametrize("what", RUBBISH)
@@ -438,7 +438,7 @@ def test_an_unreadable_reward_or_flag_is_named(place: int) -> None:
 
 
 class Silent:
-    """An array of some library, which shows its numbers to nobody."""
+    """An array whose numbers cannot be read."""
 
     def __array_namespace__(self) -> None:
         return
@@ -469,7 +469,7 @@ def test_a_reward_that_is_too_large_for_a_float_is_named(pair: Pair, reward: Val
 
 
 class Failing(float):
-    """A number that is none when it is asked."""
+    """A number whose conversion raises."""
 
     def __float__(self) -> float:
         raise LookupError("no number today")
@@ -539,11 +539,11 @@ def test_a_reward_keeps_its_value(pair: Pair, reward: float) -> None:
         np.testing.assert_equal(_step(pair, STILL, given, False, False, {})[1], reward)
 
 
-# -- what an environment should not do ------------------------------------------------------------
+# -- faulty environments --------------------------------------------------------------------------
 
 
 class Undeclared(gym.Env[Any, Any]):
-    """An environment that never says what its spaces are, as many a first one."""
+    """An environment without spaces, as many first attempts."""
 
     @override
     def reset(
@@ -557,7 +557,7 @@ class Undeclared(gym.Env[Any, Any]):
 
 
 class Unsaid(Undeclared):
-    """The same, declared to be nothing."""
+    """An environment whose spaces are None."""
 
     observation_space: Any = None
     action_space: Any = None

@@ -1,4 +1,4 @@
-"""Several agents at once: PettingZoo's own tests and environments, and what is special of them."""
+"""Parallel environments: PettingZoo's own tests and environments, and rules of this form."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def parallel_bridge(pair: Pair, env: object, **options: object) -> Value:
 
 
 def there_and_back(env: object, library: str) -> Value:
-    """Wrap an environment twice, so that who uses it knows NumPy only."""
+    """Wrap an environment twice, from NumPy and back to NumPy."""
     there, back = Pair("numpy", library), Pair(library, "numpy")
     there.require()
     return parallel_bridge(back, parallel_bridge(there, env))
 
 
 def example(name: str) -> Callable[[], Value]:
-    """Return the maker of an environment that PettingZoo tests its own tests with."""
+    """Return the constructor of an example environment of PettingZoo's tests."""
     module = import_module(f"pettingzoo.test.example_envs.{name}")
     make: Callable[[], Value] = module.parallel_env
     return make
@@ -49,7 +49,7 @@ def example(name: str) -> Callable[[], Value]:
 TORCH = Pair("numpy", "torch")
 
 GENERATED = "generated_agents_parallel_v0"
-"""Agents appear and die all the time."""
+"""Agents appear and die in random steps."""
 CUSTOM_IDS = "generated_agents_parallel_cust_agentid_v0"
 """The same, with agents that are tuples instead of text."""
 
@@ -72,7 +72,7 @@ def real(name: str) -> Value:
 def test_the_pettingzoo_api_test_passes(library: str, name: str) -> None:
     make = example(name)
     with warnings.catch_warnings():
-        # what the test says of its own environments it may say of wrapped ones
+        # the test warns about its own environments as well
         warnings.simplefilter("ignore", UserWarning)
         pettingzoo_test.parallel_api_test(there_and_back(make(), library), num_cycles=100)
 
@@ -218,7 +218,7 @@ def test_an_action_that_cannot_be_converted_names_the_agent() -> None:
 
 
 class Counts(EchoParallel):
-    """Every agent of it observes one number."""
+    """Every agent observes one number."""
 
     def __init__(self, space: spaces.Space[Value], number: int) -> None:
         super().__init__(spaces.Discrete(2))
@@ -238,7 +238,7 @@ def test_integers_without_bounds_are_checked(known: bool) -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     env = Counts(spaces.Box(0, 2**62, (1,), np.int64), 2**40)
-    if not known:  # before they come, an environment need not know its agents
+    if not known:  # an environment need not know agents that appear later
         del env.possible_agents
     with pytest.raises(ConversionError, match=r"^obs\['one'\]: JAX cannot hold the int64"):
         parallel_bridge(pair, env).reset()
@@ -270,7 +270,7 @@ def test_rewards_of_several_objectives_become_arrays(pair: Pair) -> None:
 
 
 class Rewards(ParallelWorld):
-    """Returns no dictionary of rewards."""
+    """Returns the given rewards instead of a dictionary."""
 
     def __init__(self, rewards: object) -> None:
         super().__init__()
@@ -297,7 +297,7 @@ def test_an_error_in_a_result_that_is_no_dictionary_names_the_result() -> None:
         agent.step(agent.sample_action())
 
 
-# -- being an environment -------------------------------------------------------------------------
+# -- the wrapper as an environment ----------------------------------------------------------------
 
 
 def test_a_wrapper_is_a_pettingzoo_parallel_environment(pair: Pair) -> None:
@@ -306,7 +306,7 @@ def test_a_wrapper_is_a_pettingzoo_parallel_environment(pair: Pair) -> None:
     assert isinstance(agent, pettingzoo.ParallelEnv)
     assert agent.unwrapped is bare
     assert agent.metadata is bare.metadata
-    assert agent.max_cycles == bare.max_cycles  # what it does not know it passes on
+    assert agent.max_cycles == bare.max_cycles  # unknown attributes are passed on
     assert str(agent) == "generated_agents_parallel_v0"
     assert repr(agent) == f"<{type(agent).__name__}<generated_agents_parallel_v0>>"
     with pytest.raises(AttributeError, match="_hidden"):
@@ -384,7 +384,7 @@ def test_arrays_go_to_the_named_device() -> None:
 
 
 class Living(EchoParallel):
-    """Knows spaces of the agents that live, or of none."""
+    """Has spaces only for living agents, or for none."""
 
     known: Value = None
 

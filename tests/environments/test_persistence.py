@@ -29,7 +29,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     "cloudpickle": lambda env: pickle.loads(import_module("cloudpickle").dumps(env)),
     "deepcopy": copy.deepcopy,
 }
-"""How environments travel."""
+"""The ways to restore an environment."""
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -39,18 +39,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(params=WAYS)
 def travel(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
-    """Each way, from an environment to what arrives."""
+    """Each way to restore an environment."""
     return WAYS[request.param]
 
 
 @pytest.fixture(params=OPTIONS)
 def options(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What a wrapper was told."""
+    """The arguments of a wrapper."""
     return OPTIONS[request.param]
 
 
 def _inside(pair: Pair, env: Value, wrap: Callable[..., Any]) -> Value:
-    """Return ``env``, which is of NumPy, as an environment of the source of ``pair``."""
+    """Return the NumPy environment ``env`` as an environment of ``pair.source``."""
     return env if pair.source.name == "numpy" else wrap(Pair("numpy", pair.source.name), env)
 
 
@@ -64,7 +64,7 @@ def _cartpoles(pair: Pair, **options: Value) -> Value:
 
 
 def _alike(one: Value, other: Value, pair: Pair, action: Value, steps: int = 4) -> None:
-    """Fail unless both give the same for the same actions, and call themselves the same."""
+    """Fail unless both return the same results for the same actions, and have the same text."""
     for _ in range(steps):
         same(one.step(pair.target.make(action)), other.step(pair.target.make(action)))
     for name in ("action_space", "observation_space", "metadata", "device", "render_mode"):
@@ -299,7 +299,7 @@ def test_a_spec_may_hold_other_wrappers_around_it() -> None:
 
 
 def test_make_vec_takes_wrappers() -> None:
-    """`make_vec(…, wrappers=…)`: observations are put together by NumPy again."""
+    """`make_vec(…, wrappers=…)`: Gymnasium batches the observations with NumPy again."""
     for name in AGENTS:
         require(name)
         wrap = getattr(gymbridge, f"NumpyTo{LIBRARIES[name].name.title()}")

@@ -40,7 +40,7 @@ def _countdowns(mode: AutoresetMode, *, structured: bool, copy: bool = True) -> 
 def test_all_results_are_converted_in_every_autoreset_mode(
     pair: Pair, mode: AutoresetMode, structured: bool
 ) -> None:
-    """`final_obs`, `final_info`, masks, strings, enums and objects included, leaf by leaf."""
+    """This includes `final_obs`, `final_info`, masks, strings, enums and objects."""
     bare = _countdowns(mode, structured=structured)
     agent = vector_bridge(pair, _countdowns(mode, structured=structured))
     counterpart(agent.reset(seed=1), bare.reset(seed=1), pair.target)
@@ -91,7 +91,7 @@ def test_float_dtype_casts_rewards(pair_of_any: Pair) -> None:
     told = _Told(pair_of_any, np.array([1.0, 2.0, 3.0]))
     agent = vector_bridge(pair_of_any, told, float_dtype="float16")
     agent.reset()
-    for _ in range(20):  # JAX compiles the import of what it saw often
+    for _ in range(20):  # enough steps for a compiled import
         obs, rewards, terminations, _, infos = agent.step(agent.sample_action())
         library = pair_of_any.target
         assert library.dtype(obs) == library.dtype(rewards) == "float16"
@@ -111,7 +111,7 @@ def test_rewards_of_several_objectives_become_trees(pair: Pair, rewards: Value) 
 
 
 class _Told(EchoVector):
-    """Vector environments of any library with the rewards that they are told."""
+    """Vector environments of any library with given rewards."""
 
     def __init__(self, pair: Pair, rewards: Value) -> None:
         super().__init__(spaces.Discrete(2))
@@ -161,7 +161,7 @@ def test_reset_options_are_converted_and_the_agents_do_not_change(pair: Pair) ->
     assert given["reset_mask"] is mask
 
 
-# -- buffers that are used again ------------------------------------------------------------------
+# -- reused buffers -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_observations_from_reused_buffers_never_change(
 
 
 class _Buffers(EchoVector):
-    """Returns everything in buffers that it uses again, as ``copy=False`` says."""
+    """Returns everything in reused buffers, as ``copy=False`` does."""
 
     copy = False
 
@@ -283,7 +283,7 @@ def test_fresh_observations_are_shared_and_kept_ones_are_copied(keeps: bool) -> 
 
 
 class _Noting(spaces.Space[Any]):
-    """Samples new arrays, and notes where they are."""
+    """Samples new arrays and records their addresses."""
 
     def __init__(self, *, keeps: bool) -> None:
         super().__init__((3, 2), np.float32)
@@ -333,7 +333,7 @@ class _Sampling:
 
 
 def test_episode_statistics_can_be_recorded_outside() -> None:
-    """For JAX: Gymnasium adds rewards to NumPy arrays in place, which PyTorch's tensors refuse."""
+    """JAX only: Gymnasium adds rewards to NumPy arrays in place, which tensors refuse."""
     pair = Pair("numpy", "jax")
     pair.require()
     bare = RecordEpisodeStatistics(_countdowns(AutoresetMode.NEXT_STEP, structured=False))

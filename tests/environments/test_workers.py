@@ -1,4 +1,4 @@
-"""Wrappers inside the workers of AsyncVectorEnv, and around it."""
+"""Wrappers inside the workers of `AsyncVectorEnv` and around it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if __name__ == "__main__":
     [("torch", "fork"), ("torch", "spawn"), ("jax", "fork"), ("jax", "forkserver")],
 )
 def test_wrapped_environments_work_in_worker_processes(library: str, context: str) -> None:
-    """A fork included, although Gymnasium makes one wrapper in the main process before it."""
+    """Forked workers too, although Gymnasium makes one wrapper in the main process before."""
     require(library)
     code = _SCRIPT.format(wrapper=f"NumpyTo{library.title()}", context=context, library=library)
     assert run_python(code) == "done\n"
@@ -137,6 +137,6 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_an_async_vector_environment_can_be_wrapped(library: str) -> None:
-    """Shared memory is read again at every step, and what the agent keeps does not change."""
+    """Workers write into shared memory, and stored observations do not change."""
     require(library)
     assert run_python(_AROUND.format(wrapper=f"NumpyTo{library.title()}")) == "done\n"

@@ -1,4 +1,4 @@
-"""What is shown of a training, and to whom."""
+"""The progress bar and the learning curve of a training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environments that fail: the error is theirs, says where it can, and the wrapper goes on."""
+"""Faulty environments: errors pass or get a path, and the wrapper stays usable."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ FORMS = list(FINE)
 
 
 class BrokenError(Exception):
-    """What no library has heard of."""
+    """An error that no library knows."""
 
 
 class Stopped(BaseException):
-    """What no ``except Exception`` stops, as the interrupt of a user."""
+    """An error that is no `Exception`, as `KeyboardInterrupt`."""
 
 
 @pytest.fixture(params=AGENTS)
 def pair(request: pytest.FixtureRequest) -> Pair:
-    """An environment of NumPy, and the agents of every other library."""
+    """Pairs from NumPy to every other library."""
     found = Pair("numpy", request.param)
     found.require()
     return found
 
 
 class Stage:
-    """An environment in either form, wrapped, with what a good step of it is."""
+    """A wrapped environment, single or vector, and the results of a correct step."""
 
     def __init__(self, pair: Pair, form: str, *steps: Callable[[], Value], **first: Value) -> None:
         self.library: Library = pair.target
@@ -63,7 +63,7 @@ class Stage:
         return self.agent.step(self.agent.sample_action())
 
     def goes_on(self) -> None:
-        """Fail unless a next step arrives in full."""
+        """Fail unless the next step is correct."""
         for _ in range(2):
             obs, reward, terminated, truncated, info = self.step()
             bare = FINE[self.form]()
@@ -199,10 +199,10 @@ class TestValuesThatCannotBeConverted:
             assert stage.step()[1] == float(TOO_MANY_BITS)
             return
         if what == "a tensor without values" and pair.target.name == "torch":
-            assert stage.step()  # it is the agent's own array
+            assert stage.step()  # an array of the target is not converted
             return
         is_own = what == "an array that was deleted" and pair.target.name == "jax"
-        # a single reward is looked at on the host
+        # a single reward is read on the host
         if is_own and (place, form) != ("reward", "single"):
             assert stage.step()
             return
@@ -282,7 +282,7 @@ class TestWrongResults:
         if what in {"an empty list", "an empty array of objects"}:
             assert type(got) is type(value)
             assert len(got) == 0
-        elif isinstance(value, np.ndarray):  # the test holds it, and could write into it
+        elif isinstance(value, np.ndarray):  # the test holds the array, so it is copied
             assert got.dtype == value.dtype
             assert got.tolist() == value.tolist()
             assert not np.shares_memory(got, value)
@@ -333,11 +333,11 @@ CHANGES: list[Callable[[], Value]] = [
     lambda: "lost",
     lambda: np.asfortranarray(np.arange(6, dtype=np.complex64).reshape(2, 3)),
 ]
-"""Observations of an environment that cannot make up its mind."""
+"""Observations that differ from step to step."""
 
 
 def swapped_to_native(bare: Value) -> Value:
-    """Return what ``bare`` is once bytes have the order of the machine."""
+    """Return ``bare`` in native byte order."""
     if isinstance(bare, np.ndarray):
         return bare.astype(bare.dtype.newbyteorder("="))
     return bare
@@ -345,7 +345,7 @@ def swapped_to_native(bare: Value) -> Value:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_observations_may_change_shape_dtype_and_structure(pair: Pair, form: str) -> None:
-    """Twice around, and often enough for short ways to be found and left."""
+    """Two rounds, so that fast paths are taken again after other values."""
     told = [change for change in CHANGES for _ in range(3)] * 2
     stage = Stage(pair, form, *[with_(form, 0, change) for change in told])
     for change in told:
@@ -366,7 +366,7 @@ def test_infos_may_change_in_every_step(pair: Pair) -> None:
 
 
 class Reusing(gym.Env[Any, Any]):
-    """Writes every observation, info and reward into the same arrays."""
+    """Writes every result into the same arrays."""
 
     def __init__(self) -> None:
         self.observation_space = gym.spaces.Dict(

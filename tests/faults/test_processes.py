@@ -1,4 +1,4 @@
-"""What takes a whole process down, or would: dead workers, and memory that must not be written."""
+"""Faults of whole processes: dead workers and writes to read-only memory."""
 
 from __future__ import annotations
 
@@ -142,6 +142,6 @@ print("done")
 
 @pytest.mark.parametrize("library", ["torch", "jax", "mlx"])
 def test_read_only_memory_is_not_written_and_no_process_crashes(library: str) -> None:
-    """Read-only arrays and files in memory: to write through to them is a segmentation fault."""
+    """Read-only arrays and memory maps: a write is a segmentation fault."""
     require(library)
     assert run_python(_MAPPED.replace("LIBRARY", library)) == "done\n"

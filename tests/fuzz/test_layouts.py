@@ -1,4 +1,4 @@
-"""Memory in layouts that nobody has thought of, in a process that it may end."""
+"""Random memory layouts, converted in a process of their own."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def test_converters_convert_arrays() -> None:
     assert tensor.data_ptr() == array.ctypes.data
     for copied in (
         numpy_to_torch(value=array, copy=True),
-        # no type checker allows it, and it is what it looks like
+        # no type checker allows it
         cast("Any", numpy_to_torch)(array, None, True),
     ):
         assert copied.data_ptr() != array.ctypes.data

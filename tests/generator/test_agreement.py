@@ -1,4 +1,4 @@
-"""What the generator and its templates believe of each other and of the runtime is so."""
+"""The generator, its templates and the runtime agree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_name_that_templates_bind_is_reserved(spec: str) -> None:
     selection = parse(spec, "spec.toml")
     own = {naming.wrapper(a, b) for a, b in selection.pairs}
     own |= {naming.forward(a, b) for a, b in selection.pairs}
-    own |= {"require_runtime_api", "lazy_names"}  # beside wrappers only
+    own |= {"require_runtime_api", "lazy_names"}  # only in packages with wrappers
     own |= {"testing", "BridgeMismatchError", "ClassVar", "Library", "Pair", "check_bridge"}
     own |= {"ArrayConversion", "array_conversion", "module_name_to_namespace", "module_namespace"}
     own |= set(get_args(Export))

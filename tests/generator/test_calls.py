@@ -1,4 +1,4 @@
-"""The functions that a spec names for the usual array are called by generated code."""
+"""Generated code calls the functions that a spec names in `[backend.calls]`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SUBSETS = {
 
 @pytest.mark.parametrize("calls", SUBSETS.values(), ids=SUBSETS)
 def test_every_call_is_optional(calls: tuple[str, ...], tmp_path: Path) -> None:
-    """Every name that is used is bound, and every one that is imported is used."""
+    """Every used name is bound, and every imported name is used."""
     for path, text in rendered(calls).items():
         target = tmp_path / path
         target.parent.mkdir(parents=True, exist_ok=True)

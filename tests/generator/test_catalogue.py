@@ -1,4 +1,4 @@
-"""The libraries that are known and not in the default matrix: had by name, absent otherwise."""
+"""The catalogue: libraries in the shipped spec that only `--backends` selects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_named_backends_are_paired_with_each_other() -> None:
 
 def test_a_spec_that_extends_gymbridge_has_the_catalogue_too(own_spec: str) -> None:
     assert pairs("warp", "strict", text=own_spec) == ["strict>warp", "warp>strict"]
-    # what is named is meant, though none of the two is the spec's own
+    # named libraries are paired, even if none is the spec's own
     assert pairs("warp", "torch", text=own_spec) == ["torch>warp", "warp>torch"]
 
 
@@ -87,7 +87,7 @@ def test_the_command_writes_a_package_for_named_backends(tmp_path: Path) -> None
     everything = "".join(
         path.read_text(encoding="utf-8") for path in (tmp_path / out).rglob("*.py")
     )
-    # an example that imports from gymbridge would find nothing there
+    # examples must import from the generated package
     assert "from gymbridge import" not in everything
     again = gymbridge("check", "--backends", "torch,warp", "--out", out, cwd=tmp_path)
     assert (again.returncode, again.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""The command, run as users run it."""
+"""The command `gymbridge`, run in a process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def count(folder: Path) -> str:
-    """Return how many files there are, as the command says it."""
+    """Return the number of files in the words of the command."""
     return f"{sum(path.is_file() for path in folder.rglob('*'))} files in src/mine/bridges"
 
 
@@ -178,7 +178,7 @@ def test_list_prints_plain_text_without_a_terminal(project: Path) -> None:
 def test_list_draws_a_table_on_a_terminal(project: Path) -> None:
     pty = pytest.importorskip("pty", reason="needs a terminal to pretend")
     ours, theirs = pty.openpty()
-    os.set_blocking(ours, False)  # nothing shown is a failure, nothing to wait for
+    os.set_blocking(ours, False)  # no output is a failure, not a reason to wait
     done = gymbridge("list", cwd=project, stdout=theirs, COLUMNS="120", TERM="xterm")
     shown = os.read(ours, 100_000).decode()
     os.close(ours)
@@ -294,7 +294,7 @@ class TestPipes:
 
     def test_a_pipe_with_a_slow_writer_is_read(self, project: Path) -> None:
         os.mkfifo(project / "pipe")
-        slow = os.open(project / "pipe", os.O_RDWR)  # open for writing before it is read
+        slow = os.open(project / "pipe", os.O_RDWR)  # open it for writing before somebody reads it
         text = (project / "my.toml").read_bytes()
 
         def feed() -> None:

@@ -1,4 +1,4 @@
-"""Completion, asked of the shells themselves."""
+"""Completion scripts, tried in the shells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE = 60.0
 
 @pytest.fixture
 def shell(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A shell that is installed, with its script in the working folder."""
+    """An installed shell, with its script in the working folder."""
     require("shtab")
     name: str = request.param
     if shutil.which(name) is None:

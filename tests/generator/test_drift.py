@@ -1,4 +1,4 @@
-"""What is committed is what the generator makes, on every machine."""
+"""The committed code is what the generator writes, on every machine."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_template_is_used(shipped: dict[str, str]) -> None:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """The repository without its generated package, somewhere else."""
+    """A copy of the repository without its generated package."""
     ignore = shutil.ignore_patterns("__pycache__")
     for name in ("generator", "templates"):
         shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=ignore)
@@ -71,7 +71,7 @@ def copied(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
 def test_generating_from_nothing_gives_the_same_bytes(copied: Path, seed: str) -> None:
-    # with another hash seed, in another place, and without the packages it generates for
+    # another hash seed, another folder, and no array libraries
     done = gymbridge("generate", cwd=copied, path=[copied / "generator"], PYTHONHASHSEED=seed)
     assert done.returncode == 0, done
     assert contents(copied / "generated/gymbridge") == contents(REPOSITORY / "generated/gymbridge")
@@ -85,7 +85,7 @@ def test_templates_are_found_in_an_installed_package(copied: Path) -> None:
     elsewhere.mkdir()
     (elsewhere / "pyproject.toml").touch()
     path = [site, REPOSITORY / "generated", RUNTIME]
-    # without settings it is the installed wrappers that are checked
+    # without settings `check` looks at the installed wrappers
     done = gymbridge("check", cwd=elsewhere, path=path)
     assert done.returncode == 0, done
 

@@ -1,4 +1,4 @@
-"""A spec may be huge, malformed or made to harm: it is an error in a few lines, and soon."""
+"""A huge, malformed or hostile spec gives a short error, quickly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEEP = 20_000
 
 
 def errors(text: str) -> list[str]:
-    """Return the lines of what is said of a spec, none of them long or able to move a cursor."""
+    """Return the lines of the error; fail if one is long or holds escape codes."""
     with pytest.raises(SpecError) as caught:
         parse(text, "my.toml")
     lines = str(caught.value).split("\n")
@@ -236,7 +236,7 @@ def test_modules_named_in_a_spec_are_never_imported(project: Path) -> None:
     assert (project / "sprung").exists(), "importing what was generated is what imports it"
 
 
-# -- anything at all ------------------------------------------------------------------------------
+# -- random specs ---------------------------------------------------------------------------------
 
 NAMES = st.from_regex(r"[a-z_./\\A-Z0-9]{1,12}", fullmatch=True) | st.sampled_from(
     ["../evil", "/etc/evil", "__init__", "vector", "backends", "con", "a_to_b", "numpy", "a", "b"]
@@ -265,7 +265,7 @@ def test_no_library_name_moves_a_file_out_of_its_folder(
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_a_damaged_spec_works_or_is_refused(data: st.DataObject) -> None:
-    """Cut out, repeated, replaced: whatever becomes of a spec, it can be used or is refused."""
+    """Parts of the spec are removed, repeated or replaced."""
     text = SHIPPED
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(text)))

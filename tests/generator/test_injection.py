@@ -1,4 +1,4 @@
-"""A spec is data: nothing in it runs, leaves a string or leaves the folder."""
+"""A spec is data: it cannot run code, end a string or leave the folder."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ ATTACKS = [
 ]
 
 
-# what has a harmless reading where it stands
+# these values are harmless for these keys
 HARMLESS = {
     ("title", "a.b"),
     ("title", "mine.__class__"),

@@ -1,4 +1,4 @@
-"""What a spec says of a library is in the module of the library."""
+"""Facts of a spec reach the generated module of the library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gymbridge_generator.resources import shipped_spec, templates
 
 
 def module(text: str) -> ast.Module:
-    """Return the module of the library that ``text`` adds."""
+    """Return the generated module of the library in ``text``."""
     return ast.parse(
         render(plan(parse(text, "my.toml")), templates(), "my.toml")["backends/strict.py"]
     )
@@ -53,7 +53,7 @@ def test_a_hand_written_backend_may_have_any_name(own_spec: str, name: str, stat
         ("numpy", "torch", True),
         ("torch", "numpy", True),
         ("jax", "mlx", True),
-        ("numpy", "strict", False),  # it names no calls
+        ("numpy", "strict", False),  # the entry of strict names no calls
         ("strict", "torch", False),
     ],
 )

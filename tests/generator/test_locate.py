@@ -1,4 +1,4 @@
-"""Lines of keys are exact, however the TOML is written."""
+"""Errors name the exact line of a key."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ pairs = [
         (("matrix", "pairs", 0), 22),
         (("matrix", "pairs", 1), 23),
         (("matrix", "pairs", 1, 1), 25),
-        # what is missing is reported where it would belong
+        # a missing key is reported at its table
         (("backend", 1, "title"), 13),
         (("matrix", "forms"), 20),
         (("package", "name"), 1),
@@ -78,10 +78,12 @@ def test_keys_beside_deeply_nested_brackets_are_found() -> None:
     text = "a = 1\nb = [[[\n" + "1,\n" * 10 + "]]]\nc = 2\n"
     tomllib.loads(text)
     assert [line_of(text, (key,)) for key in "abc"] == [1, 13, 14]
-    # what is missing at the top is said to be there, though no line before the end is whole
+    # a missing top-level key is reported on line 1, even if no part of the file is valid alone
     assert line_of("b = [[[\n1,\n]]]\n", ("c",)) == 1
 
 
 def test_a_search_that_takes_too_long_stops_after_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locate, "_PATIENCE", len(TEXT) + 2)  # the whole, and one beginning of it
+    monkeypatch.setattr(
+        locate, "_PATIENCE", len(TEXT) + 2
+    )  # enough to parse the whole file and one beginning
     assert 2 < line_of(TEXT, ("title",)) < len(TEXT.splitlines())

@@ -1,4 +1,4 @@
-"""Writing touches what it must and nothing else."""
+"""Writing changes generated files and nothing else."""
 
 from __future__ import annotations
 
@@ -212,12 +212,12 @@ def test_a_template_that_fails_writes_nothing(
     assert not (project / "src").exists()
 
 
-# -- links and other things in the way ------------------------------------------------------------
+# -- links, folders and pipes in the place of files -----------------------------------------------
 
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A package of its own, beside the one that is written."""
+    """Another package, beside the written one."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     for name in ("__init__.py", "of_another_spec.py"):
@@ -226,7 +226,7 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def check_refused(out: Path, what: str, elsewhere: Path) -> None:
-    """Writing is refused because of ``what``; what is elsewhere stays as it is."""
+    """Fail unless writing is refused because of ``what``, and other folders do not change."""
     before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
     for force in (False, True):
         with pytest.raises(OutputError) as caught:

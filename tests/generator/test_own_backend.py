@@ -1,4 +1,4 @@
-"""A user's own library: five facts, one command, and typed wrappers that work."""
+"""A user's own library: a short spec gives working typed wrappers."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def generated(project: Path) -> Path:
 def test_wrappers_of_an_own_library_work(generated: Path) -> None:
     require("array_api_strict")
     require("torch")
-    # the shipped wrappers are not needed: a package of its own stands on the runtime
+    # a generated package needs the runtime, not the shipped wrappers
     done = python("-c", USE, cwd=generated, path=[generated, RUNTIME])
     assert (done.returncode, done.stdout) == (0, "used\n"), done.stderr
 
@@ -100,7 +100,7 @@ for module in pkgutil.walk_packages(mine.bridges.__path__, "mine.bridges."):
 """
     done = python("-c", code, cwd=generated, path=[*STAND_INS, generated, RUNTIME])
     assert done.returncode == 0, done.stdout + done.stderr
-    # what wraps a PyTorch or JAX environment would need a wrapper that is not in the package
+    # an example for PyTorch or JAX environments would need a wrapper of another package
     assert done.stdout.split() == [
         "numpy_to_strict",
         "strict_to_cupy",

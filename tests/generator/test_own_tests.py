@@ -1,4 +1,4 @@
-"""Tests and types that are generated for a user's package, and what upgrades say of it."""
+"""Generated tests and type assertions for a user's package; reports after an upgrade."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_type_checkers_pass_generated_tests_and_find_a_wrong_type(mine: Path) ->
 
     wrapper = mine / "src/mine/bridges/numpy_to_strict.py"
     edit(wrapper, "-> tuple[StrictObsT, float,", "-> tuple[object, float,")
-    done = check_types(mine, *mypy)  # which remembers what has not changed
+    done = check_types(mine, *mypy)  # mypy has a cache, so this is quick
     assert done.returncode == 1
     assert "types_numpy_to_strict.py" in done.stdout
     assert "types_strict_to_numpy.py" not in done.stdout

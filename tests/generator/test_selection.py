@@ -1,4 +1,4 @@
-"""Which wrappers a spec asks for, with and without a spec that it extends."""
+"""The pairs and forms that a spec selects."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_all_means_every_pair_in_a_spec_that_extends_none() -> None:
         ('backends = ["strict", "torch"]', ["strict>torch", "torch>strict"]),
         ('backends = ["strict", "torch"]\npairs = "all"', ["strict>torch", "torch>strict"]),
         ('pairs = [["torch", "strict"]]', ["torch>strict"]),
-        # by name, pairs of others can be had as well
+        # named pairs may be of other libraries
         ('pairs = [["torch", "jax"], ["jax", "torch"]]', ["jax>torch", "torch>jax"]),
         ('backends = ["torch", "jax"]\npairs = [["torch", "jax"]]', ["torch>jax"]),
     ],
@@ -95,7 +95,7 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, extends in (("one", '"two"'), ("two", '"one"')):
         text = BASE.format(name=name, extends=extends)
         (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
-    # a distribution may have a command that is called like its spec
+    # a distribution may have a command with the name of its spec
     points = EntryPoints(
         EntryPoint(name, f"{module}:{name}", group)
         for name in ("one", "two")

@@ -1,4 +1,4 @@
-"""`[tool.gymbridge]` stands for options that are left out."""
+"""`[tool.gymbridge]` gives the values of missing options."""
 
 from __future__ import annotations
 

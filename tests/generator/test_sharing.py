@@ -1,4 +1,4 @@
-"""Docstrings say what follows from the facts of a pair."""
+"""Docstrings state how a pair shares memory, from the facts of its libraries."""
 
 from __future__ import annotations
 

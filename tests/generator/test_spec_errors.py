@@ -1,4 +1,4 @@
-"""What is wrong with a spec is said with file and line, all of it at once."""
+"""Errors in a spec have a file and a line, and are reported together."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
             "my.toml:10: backend[0].annotation: stands beside typed = false, where signatures need "
             "none; leave it out",
         ),
-        # two of a kind
+        # duplicates
         (
             'distribution = "mine"',
             'distribution = "mine"\nextra = "mine"',
@@ -301,7 +301,7 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
             "my.toml:6: backend[0].class_name: the class names of 'mine' and 'jax' would be the "
             "same but for case, 'JAX' and 'Jax'; give another class_name",
         ),
-        # what is not there
+        # missing parts
         (
             '["gymbridge"]',
             '["gymbridge", "nobody"]',

@@ -1,4 +1,4 @@
-"""Types in brackets are folded where the formatter would fold them."""
+"""Long types are folded as the formatter folds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated code is code: the formatter and the linter have nothing to say about its bodies."""
+"""Generated code passes the formatter and the linter."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_shipped_wrappers_pass_the_formatter_and_the_linter(check: Check) -> Non
 
 @pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "parallel"]])
 def test_wrappers_of_an_untyped_library_pass(check: Check, own_spec: str, forms: list[str]) -> None:
-    # the array API calls them T and mT
+    # the array API has the names T and mT
     check(rendered(f"{own_spec}[matrix]\nforms = {forms}\n"), "--ignore=N802")
 
 
@@ -108,12 +108,12 @@ def test_names_with_numbers_pass(check: Check) -> None:
 
 
 def test_long_names_pass(check: Check) -> None:
-    # what people read may be too long for a line, code may not
+    # text for readers may exceed a line, code may not
     check(rendered(LONG), "--ignore=E501")
 
 
 def test_pairs_with_names_of_every_length_pass(check: Check) -> None:
-    # some of them end in the last column, with the comma after them or without
+    # some end in the last column, with or without the comma
     modules: dict[str, str] = {}
     for length in range(10, 25):
         name = "a" * length

@@ -1,4 +1,4 @@
-"""A package is whole whatever happens while it is written: failures, kills, others at work."""
+"""A package stays whole during failures, kills and concurrent runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither"
 
 
 def package(version: int, *modules: str) -> dict[str, str]:
-    """Return a package of modules that hold their version, and an `__init__` that imports all."""
+    """Return a package whose modules hold a version, with an `__init__` that imports all."""
     bodies = {f"{name}.py": f"version = {version}\n" for name in modules}
     bodies["__init__.py"] = "".join(
         f"from mine.{name.replace('/', '.')} import version\n" for name in sorted(modules)
@@ -37,7 +37,7 @@ def package(version: int, *modules: str) -> dict[str, str]:
 OLD = package(1, "a", "b", "vector/gone")
 NEW = package(2, "a", "b", "c", "vector/added", "backends/added", "parallel/__init__")
 CHANGES = 8
-"""What there is to do: three files to change, four to add, one to remove."""
+"""The steps of a write: three files to change, four to add, one to remove."""
 
 KILLED_AT = """
 import os, pathlib, signal, sys
@@ -75,7 +75,7 @@ def expected(files: dict[str, str]) -> dict[str, bytes]:
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """A package that was generated, with a file that was not."""
+    """A generated package with one file of the user."""
     out = tmp_path / "mine"
     write(OLD, out)
     (out / "by_hand.py").write_text("mine = 1\n", encoding="utf-8")
@@ -85,7 +85,7 @@ def out(tmp_path: Path) -> Path:
 def failing_at(
     number: int, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> Callable[[], int]:
-    """Let one of the steps that change the package fail; return what counts them."""
+    """Let one step of a write fail; return a function that counts the steps."""
     steps = 0
 
     def fail(do: Callable[..., object]) -> Callable[..., object]:
@@ -168,7 +168,7 @@ def test_a_killed_write_leaves_a_working_package_and_is_completed_later(
         if path.endswith(".py") and path != "by_hand.py":
             assert is_untouched(text.decode()), path
             assert path not in OLD or path not in NEW or text.decode() in {OLD[path], NEW[path]}
-    # an `__init__` that names what is not there yet, or not any more, would fail
+    # an `__init__` that names a missing module would fail
     done = python("-B", "-c", IMPORT, cwd=home, path=[home])
     assert (done.returncode, done.stderr) == (0, "")
     write(NEW, out)
@@ -206,7 +206,7 @@ def test_the_folder_is_locked_during_a_write(out: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Path, "unlink", look(Path.unlink))
     write(NEW, out)
     assert seen == [True] * (1 + CHANGES)
-    # a rename is one step only where both places are on one file system
+    # a rename is atomic only on one file system
     assert all(out in each.parents for each in moved if isinstance(each, Path))
     assert not taken()
 
@@ -231,7 +231,7 @@ def test_hidden_files_of_the_user_are_kept(out: Path, tmp_path: Path) -> None:
 
 @posix
 def test_concurrent_runs_leave_the_result_of_one(project: Path) -> None:
-    """All write a package from nothing, half of them for one spec and half for another."""
+    """Several processes write a new package, half of them from another spec."""
     spec = (project / "my.toml").read_text(encoding="utf-8")
     (project / "less.toml").write_text(f"{spec}[matrix]\nforms = ['single']\n", encoding="utf-8")
     command = [sys.executable, "-m", "gymbridge_generator", "generate", "--spec"]
@@ -261,11 +261,11 @@ def test_a_file_system_without_locks_works(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def read_only() -> Iterator[Path]:
-    """A folder with a package, which this process may not write into, though it be root."""
+    """A package in a folder that this process may not write into, even as root."""
     if sys.platform == "win32":
         pytest.skip("has no such modes")
     root = os.getuid() == 0
-    with tempfile.TemporaryDirectory() as name:  # nobody but root looks into pytest's own
+    with tempfile.TemporaryDirectory() as name:  # only root can read pytest's own folders
         folder = Path(name)
         write(OLD, folder / "mine")
         before = content(folder)

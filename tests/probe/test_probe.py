@@ -1,4 +1,4 @@
-"""`gymbridge probe`: what it finds is what the entries say, and nothing ends it."""
+"""`gymbridge probe` agrees with the shipped entries, and survives crashes and hangs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
 FACTS = ("module", "array", "mutable", "read_only", "views", "copies_in", "host")
-"""What entries say of libraries that have a backend of their own."""
+"""The facts that entries state for libraries with a backend of their own."""
 
 
 @cache
@@ -44,10 +44,10 @@ def test_probe_agrees_with_the_shipped_entries(name: str) -> None:
     found = probed(entry.module)["facts"]
     said = {key: getattr(entry, key) for key in FACTS}
     if name == "jax" and [int(part) for part in version("jax").split(".")[:2]] >= [0, 12]:
-        said["read_only"] = "kept"  # and refused by those before, which the entry is of, too
+        said["read_only"] = "kept"  # older versions refuse it, and the entry covers them
     if name == "mlx":
-        said["read_only"] = "refused"  # of which a backend that copies first need not know
-        said["views"] = "read-only"  # one look does not show that the memory never changes
+        said["read_only"] = "refused"  # its backend copies first, so the entry need not say it
+        said["views"] = "read-only"  # a probe cannot show that memory never changes
     for key in FACTS:
         default = type(entry).model_fields[key].default
         assert found.get(key, default) == said[key], key
@@ -60,7 +60,7 @@ def test_a_question_that_ends_its_process_is_a_finding() -> None:
     negative = findings["layout negative"]
     assert negative["outcome"] == "ended"
     assert "SIGABRT" in negative["evidence"]
-    # what is asked after it is asked in another process
+    # the next question runs in another process
     assert findings["byte_offset"]["value"] is True
 
 
@@ -117,7 +117,7 @@ class Array:
 def load(array):
     return Array(np.from_dlpack(array))
 """
-"""A library whose importer has no usual name."""
+"""A library whose importer has an unusual name."""
 
 MOODY = """
 @property
@@ -129,7 +129,7 @@ def dtype(array):
 Array.dtype = dtype
 from_dlpack = load
 """
-"""Makes it one whose arrays of some dtypes can be exchanged, and not asked for their dtype."""
+"""Arrays of some dtypes can be imported, and raise when their dtype is read."""
 
 REFUSING = """
 def from_dlpack(array):
@@ -142,7 +142,7 @@ def asarray(array):
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a library in which everything is odd."""
+    """A folder with several odd libraries."""
     folder = tmp_path_factory.mktemp("odd")
     text = (REPOSITORY / "tests/probe/odd.py.txt").read_text(encoding="utf-8")
     (folder / "odd.py").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What holds of every step of a wrapper, whatever the environment returns and its spaces are."""
+"""Properties of every step, for random results and spaces."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 Tree = Any
 
-# of what its own 0-d Boxes sample
+# Gymnasium warns about samples of its own 0-d boxes
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
 
 OFTEN = 20
-"""Steps after which JAX has compiled what comes again."""
+"""Steps after which JAX has compiled the imports."""
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
@@ -76,7 +76,7 @@ _BOUNDS = st.integers(-8, 8)
 
 @st.composite
 def boxes(draw: st.DrawFn) -> spaces.Box:
-    """Draw a Box whose bounds 32 bits hold as well: agents may have no more."""
+    """Draw a Box whose bounds fit 32 bits, because agents may use no more."""
     dtype = np.dtype(
         draw(st.sampled_from(["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]))
     )
@@ -139,7 +139,7 @@ SPACES = st.recursive(FLAT | TEXTS, _around, max_leaves=5)
 
 
 def _in_32_bits(tree: Tree) -> Tree:
-    """Return a sample whose numbers 32 bits hold as well, so that none is rounded twice."""
+    """Return a sample rounded to 32 bits, so that no value is rounded twice."""
     if isinstance(tree, dict):
         return {key: _in_32_bits(value) for key, value in tree.items()}
     if isinstance(tree, tuple):

@@ -1,4 +1,4 @@
-"""The arrays of a step travel together: into JAX by one call, and an odd one holds up no other."""
+"""The arrays of a step go into JAX by one call; an odd one does not disturb the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OFTEN = 20
-"""Times that a tree is converted; after so many the import of its arrays is compiled."""
+"""The number of conversions after which the import of a tree is compiled."""
 
 NUMBERS = [
     *(True, 3, -(2**31), 2.5, float("inf"), 1e300, 1 - 2j),
@@ -62,7 +62,7 @@ def arrays_of(source: str) -> list[Array]:
 
 
 def tree_of(source: str) -> dict[str, Array]:
-    """Return a tree of these, of numbers, and of leaves that stay as they are."""
+    """Return a tree of arrays, numbers and leaves that stay themselves."""
     arrays = arrays_of(source)
     return {
         "numbers": NUMBERS,
@@ -81,7 +81,7 @@ def test_all_arrays_and_numbers_of_a_tree_are_converted_every_time(source: str) 
     tree = tree_of(source)
     convert: Callable[[Array], Array] = Pair(source, "jax").convert
     first = convert(tree)
-    assert len(leaves(first["numbers"])) == len(NUMBERS) - 1  # True stays what it is
+    assert len(leaves(first["numbers"])) == len(NUMBERS) - 1  # True stays itself
     assert len(leaves(first["arrays"])) == len(tree["arrays"])
     for _ in range(OFTEN):
         convert(tree)
@@ -107,11 +107,14 @@ def test_all_arrays_of_steps_with_infos_are_converted(source: str) -> None:
 
 
 def ways_of(source: str) -> dict[str, Callable[[], Array]]:
-    """Return conversions and steps, by name; all of their arrays are small."""
+    """Return conversions and steps by name; all arrays are small."""
     flags, obs, *more = [array for array in arrays_of(source) if math.prod(array.shape) < 100]
     convert, make = Pair(source, "jax").convert, Pair(source, "jax").source.make
     single, vector = BRIDGES[source]
-    beyond, page = make(np.array([1e300, 1.0])), make(np.full(1024, 1e300))  # of float32
+    beyond, page = (
+        make(np.array([1e300, 1.0])),
+        make(np.full(1024, 1e300)),
+    )  # beyond the range of float32
     env = single(Replay(spaces.Box(-1, 1, (2, 3)), obs, {"speed": 1.5, "all": more}))
     alone = single(Replay(spaces.Box(-1, 1, (2, 3)), obs))
     envs = vector(ReplayVector({"a": obs, "b": [obs, 2.5]}, obs, flags, flags))
@@ -186,7 +189,7 @@ def wrap(pair: Pair, env: Array) -> Array:
 
 
 def step_of(pair: Pair, values: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the results of a step, after as many as it takes to compile an import."""
+    """Return the results of a step, after enough steps to compile an import."""
     env = wrap(pair, ReplayVector(*values))
     action = env.sample_action()
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Small arrays go into JAX by compiled functions, and arrive as they would without."""
+"""Compiled imports of small arrays give the same results as JAX's own import."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_hundred_arrays_are_imported_with_x64_on() -> None:
 
 @pytest.mark.parametrize("large", [1, 3])
 def test_small_arrays_beside_large_ones_use_the_compiled_import(large: int) -> None:
-    """Every array arrives in its own place."""
+    """Every array arrives in its own place, too."""
     from gymbridge_runtime.backends.jax.imports import IMPORTS
 
     values: list[Host] = [np.arange(30_000.0, dtype=np.float32) + i for i in range(large)]
@@ -134,13 +134,16 @@ def test_extreme_values_keep_every_bit() -> None:
 def test_trees_are_converted_under_every_jax_setting(setting: str) -> None:
     floats = np.array([np.nan, np.inf, -0.0], np.float32)
     trees: list[Array] = [[floats, np.arange(3, dtype=np.int16)], [floats], floats, np.inf]
-    trees += [[np.ones(2, np.complex64)] * 2, [np.ones(2048, np.float32)] * 2]  # not packed
+    trees += [
+        [np.ones(2, np.complex64)] * 2,
+        [np.ones(2048, np.float32)] * 2,
+    ]  # these are not packed
     convert = Pair("numpy", "jax").convert
     usual: list[object] = []
     for _ in range(40):
         usual = [array.sharding for tree in trees for array in leaves(convert(tree))]
     with SETTINGS[setting]():
-        jax.clear_caches()  # some are obeyed where JAX compiles, not where it has
+        jax.clear_caches()  # JAX obeys some settings only when it compiles
         results = [[leaf for tree in trees for leaf in leaves(convert(tree))] for _ in "12"]
     values = [leaf for tree in trees for leaf in leaves(tree)]
     for result in results:
@@ -215,7 +218,7 @@ def test_another_byte_order_works_after_a_compiled_import() -> None:
 
 @pytest.mark.parametrize("setting", ["transfer_guard", "disable_jit", "debug_nans", "no_tracing"])
 def test_nothing_is_compiled_when_jax_would_refuse_the_first_call(setting: str) -> None:
-    # a signature of which the first call was refused is a slow one for ever
+    # a signature whose first call was refused stays slow
     from gymbridge_runtime.backends.jax.imports import IMPORTS
 
     floats = np.full(5, np.nan, np.float32)
@@ -255,7 +258,7 @@ def test_arrays_are_converted_when_an_import_would_be_traced_again() -> None:
     long_way = Converter(JAX)
     for _ in range(40):
         _ = convert(tree), long_way(tree)
-    # another default device is another function to JAX
+    # JAX compiles a function for each default device
     with jax.no_tracing(), jax.default_device(jax.devices()[0]):
         results: list[Array] = [convert(tree), long_way(tree)]
         for result in results:

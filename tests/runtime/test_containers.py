@@ -1,4 +1,4 @@
-"""Containers are taken apart by rule and registry, and built again with converted leaves."""
+"""Containers are rebuilt with converted leaves, by rules and the registry."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Stamped(tuple[Array, ...]):
 
 
 class Two(tuple[Array, Array]):
-    """A tuple whose constructor does not take what tuples take."""
+    """A tuple with another constructor."""
 
     __slots__ = ()
 
@@ -70,13 +70,13 @@ class Two(tuple[Array, Array]):
 
 
 class Attributes(dict[str, Array]):
-    """A dictionary with attributes besides."""
+    """A dictionary with attributes."""
 
     origin: str
 
 
 class Namespace(dict[str, Array]):
-    """A dictionary whose keys are its attributes, as many projects have one."""
+    """A dictionary whose keys are its attributes."""
 
     goal: Array
     later: int
@@ -91,7 +91,7 @@ class Route(list[Array]):
 
 
 class ArraysOnly(dict[str, Array]):
-    """A dictionary that looks at what it is given."""
+    """A dictionary that checks its items."""
 
     @override
     def __setitem__(self, key: str, value: Array) -> None:
@@ -120,7 +120,7 @@ class Fixed(Mapping[str, Array]):
 
 
 class Copied(Fixed):
-    """A mapping that says how it is copied, and takes new items."""
+    """A mapping with `__copy__` that takes new items."""
 
     def __setitem__(self, key: str, value: Array) -> None:
         self._values[key] = value
@@ -130,7 +130,7 @@ class Copied(Fixed):
 
 
 class OneStore(Copied):
-    """A mapping whose copies all share one storage."""
+    """A mapping whose copies share one storage."""
 
     @override
     def __copy__(self) -> OneStore:
@@ -140,7 +140,7 @@ class OneStore(Copied):
 
 
 class Casting(dict[str, Array]):
-    """A dictionary that makes something else of what it is given."""
+    """A dictionary that changes its items."""
 
     @override
     def __setitem__(self, key: str, value: Array) -> None:
@@ -148,28 +148,28 @@ class Casting(dict[str, Array]):
 
 
 class Selfsame(dict[str, Array]):
-    """A dictionary that copies to itself."""
+    """A dictionary whose copy is itself."""
 
     def __copy__(self) -> Selfsame:
         return self
 
 
 class Empty(dict[str, Array]):
-    """A dictionary that copies to an empty one."""
+    """A dictionary whose copy is empty."""
 
     def __copy__(self) -> Empty:
         return Empty()
 
 
 class Closing(dict[str, Array]):
-    """A dictionary that releases something when it goes: another one would release it again."""
+    """A dictionary with `__del__`: a copy would release the resource twice."""
 
     def __del__(self) -> None:
         pass
 
 
 class Batch:
-    """A class of a user's own, which nothing is known of until it is registered."""
+    """A user's own class, unknown until it is registered."""
 
     def __init__(self, arrays: Sequence[Array], name: str) -> None:
         self.arrays = arrays
@@ -177,7 +177,7 @@ class Batch:
 
 
 class NamedBatch(Batch):
-    """A class that derives from a registered one."""
+    """A subclass of a registered class."""
 
 
 @dataclass
@@ -224,7 +224,7 @@ class Boxed(Generic[T]):
 
 
 class Kind(NamedTuple):
-    """How a test makes a container of two leaves, and reads them."""
+    """How to make a container of two leaves and read them."""
 
     make: Callable[[Array, Array], Array]
     read: Callable[[Array], tuple[Array, Array]]
@@ -327,7 +327,7 @@ def test_400_levels_are_converted(name: str) -> None:
 
 @pytest.fixture
 def short_stack() -> Iterator[None]:
-    """Let Python's stack end soon, so that tests reach its end by small steps."""
+    """Lower the recursion limit, so that small trees reach it."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(len(inspect.stack()) + 100)
     yield
@@ -367,7 +367,7 @@ def test_nesting_beyond_the_stack_is_an_error_with_advice() -> None:
     assert caught.value.path.startswith("value['info'][0][0]")
 
 
-# -- what a kind keeps besides ----------------------------------------------------------------
+# -- attributes and other state ---------------------------------------------------------------
 
 
 def test_keys_of_any_kind_keep_their_order(pair: Pair) -> None:
@@ -509,11 +509,11 @@ def test_changes_to_a_result_do_not_reach_the_environment(pair: Pair) -> None:
     assert tree["text"] == "kept"
 
 
-# -- classes that are not known -----------------------------------------------------------------
+# -- unknown classes ----------------------------------------------------------------------------
 
 
 def items_of(value: Array) -> list[Array]:
-    """Return what a container holds, by the means of its base class."""
+    """Return the items of a container by the methods of its base class."""
     if isinstance(value, dict):
         return [*dict.values(value)]
     return [*value.values()] if isinstance(value, Mapping) else [*value]
@@ -576,7 +576,7 @@ def test_a_wrapper_warns_about_an_unknown_container() -> None:
 
 
 class Unreadable(Mapping[str, Array]):
-    """A mapping whose storage is gone."""
+    """A mapping that cannot be read."""
 
     @override
     def __getitem__(self, key: str) -> Array:
@@ -592,7 +592,7 @@ class Unreadable(Mapping[str, Array]):
 
 
 class Endless(Mapping[str, Array]):
-    """A mapping that never stops showing its items."""
+    """A mapping with endless items."""
 
     @override
     def __getitem__(self, key: str) -> Array:
@@ -632,7 +632,7 @@ def test_an_unknown_container_without_arrays_gives_no_warning(pair: Pair, value:
 
 
 class Lost(UserDict[str, Array]):
-    """A known mapping whose storage is gone."""
+    """A known mapping that cannot be read."""
 
     @override
     def keys(self) -> KeysView[str]:
@@ -759,7 +759,7 @@ class TestTensorDicts:
     @pytest.mark.parametrize("copies", [None, True])
     @pytest.mark.parametrize("target", ["numpy", "torch"])
     def test_tensorclasses_stay_themselves(self, target: str, copies: bool | None) -> None:
-        # they look like dataclasses, and keep their fields in a TensorDict
+        # tensorclasses look like dataclasses and keep their fields in a TensorDict
         made: Array = tensorclass(make_dataclass("Made", [("a", torch.Tensor)]))
         value = made(a=torch.ones(3), batch_size=[3])
         source = "numpy" if target == "torch" else "torch"
@@ -805,7 +805,7 @@ def test_a_container_that_contains_itself_is_an_error(pair: Pair, name: str) -> 
 
 
 class Recursive(UserDict[str, Array]):
-    """A mapping whose methods call themselves without end."""
+    """A mapping with endless recursion in its methods."""
 
     @override
     def keys(self) -> KeysView[str]:

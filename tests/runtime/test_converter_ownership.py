@@ -1,4 +1,4 @@
-"""What converters share and copy: copies hold under attack, and read-only memory stays as it is."""
+"""What converters share and copy: copies never change, and read-only memory is not written."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ FROM_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
 FROM_MLX = [pair for pair in PAIRS if pair.source.name == "mlx"]
 SHARING = [pair for pair in EXPOSED if pair.target.shares]
 
-# torch.from_dlpack ends the process at a negative stride: those are converted in another one
+# torch.from_dlpack aborts at a negative stride: these are converted in another process
 SAFE = [layout for layout in LAYOUTS if layout != "negative"]
 
-# tensors have strides in whole numbers, and nothing of them is read-only
+# tensors have whole strides and are never read-only
 OF_TORCH = [layout for layout in SAFE if layout not in {"within bytes", "read-only"}]
 
 
@@ -152,7 +152,7 @@ class TestSnapshots:
         heavy = jax.jit(lambda x: x @ x * 1e-3)
         pending = jnp.ones((512, 512), jnp.float32)
         shape = expose("aligned to 64 bytes", size).array.shape
-        env = Replay(  # what it observes is not waited for
+        env = Replay(  # its observation is not waited for
             spaces.Text(9), "text", action_space=spaces.Box(-np.inf, np.inf, shape)
         )
         bridge: Array = {"numpy": JaxToNumpy, "torch": JaxToTorch}[agent](env)
@@ -200,7 +200,7 @@ class TestSnapshots:
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_unaligned_complex_numbers_are_copied_for_pytorch(dtype: str) -> None:
-    # PyTorch's own loops over such memory end the process
+    # PyTorch's own loops over such memory abort the process
     code = f"""
 import numpy as np
 from gymbridge.numpy_to_torch import numpy_to_torch
@@ -264,7 +264,7 @@ class TestImmutableArrays:
         self, pair: Pair, copy: bool | None
     ) -> None:
         if pair.target.name == "numpy" and copy is None:
-            copy = True  # a view is to be had otherwise
+            copy = True  # otherwise it is a view
         array = mx.zeros(1024)
         result = pair.convert(array, copy=copy)
         array[:] = 5
@@ -430,7 +430,7 @@ class TestNeverCopy:
             Pair("jax", "numpy").convert(columns, copy=False)
 
     def test_broadcast_arrays_are_refused_as_read_only(self) -> None:
-        # to ask such an array for its flag is a FutureWarning
+        # reading the flag of such an array gives a FutureWarning
         into_torch = Pair("numpy", "torch").convert
         torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
         cast_into_torch = Converter(torch_backend, float_dtype="float32")

@@ -1,4 +1,4 @@
-"""CuPy's facts, its devices, and what it says where there is no GPU."""
+"""The CuPy backend: facts, devices, and errors without a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where results go: devices, meshes of them, and devices that cannot hold values."""
+"""Devices of results: names, meshes, and devices without memory."""
 
 from __future__ import annotations
 
@@ -451,12 +451,12 @@ def test_a_platform_names_its_first_device() -> None:
 
 
 def elsewhere(_backend: object, device: object) -> bool:
-    """Say of every device that was asked for that it is off the host."""
+    """Treat every named device as off the host."""
     return device is not None
 
 
 class TestJaxOffTheHost:
-    """No accelerator is here: what depends on one is told that the CPU is one."""
+    """There is no accelerator, so the tests treat the CPU as one."""
 
     def test_memory_for_an_accelerator_is_not_copied_before_and_read_on_return(
         self, monkeypatch: pytest.MonkeyPatch
@@ -495,7 +495,7 @@ class TestJaxOffTheHost:
     def test_there_is_no_fast_path_with_several_processes(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        # an array may have parts that this process does not see
+        # parts of an array may be on other hosts
         monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._process_count", lambda: 2)
         assert not JAX.calls_reach(None)
 
@@ -573,7 +573,7 @@ BACKEND: DlpackBackend
 
 @pytest.fixture
 def backend(own_backends: None) -> DlpackBackend:
-    """The library whose devices are separate, as a spec would describe it."""
+    """array-api-strict, which has several devices, as a spec would describe it."""
     del own_backends
     return DlpackBackend(
         name="strict",
@@ -589,7 +589,7 @@ FIRST, SECOND = strict.Device("device1"), strict.Device("device2")
 
 
 def keep(backend: DlpackBackend | NamespaceBackend) -> None:
-    """Cast and copy an array of the library itself, which stays on its device."""
+    """Fail unless casts and copies of an own array stay on its device."""
     array = strict.arange(3, dtype=strict.float64, device=SECOND)
     for copies in (None, True):
         result: Array = Converter(backend, float_dtype="float32", copy=copies)(array)
@@ -625,7 +625,7 @@ class TestSeparateDevices:
                 Converter(backend, device=FIRST, copy=True),
                 Converter(backend, device=FIRST, default=Ownership.SNAPSHOT),
             ):
-                convert(np.ones(1))  # finds out where the library has its arrays
+                convert(np.ones(1))  # finds the default device of the library
                 patch.setattr(backend, "private_copy", refuse)
                 result: Array = convert(source)
                 assert result.device == FIRST

@@ -1,7 +1,7 @@
-"""Arrays on a device that both libraries reach go from one to the other without the host.
+"""Arrays on a shared device are passed without the host.
 
-The device is simulated: arrays over NumPy memory say that they are on a GPU, and seeing them from
-the host is an event that is counted.
+The device is simulated: arrays over NumPy memory claim to be on a GPU, and every host view of them
+is counted.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GpuArray:
 
 
 class _OnHost:
-    """The same memory for NumPy, which takes none of a GPU."""
+    """The same memory as host memory, because NumPy refuses GPU memory."""
 
     def __init__(self, array: Array) -> None:
         self._array = array
@@ -120,19 +120,19 @@ class GpuLibrary(Backend[GpuArray, int]):
 
 
 class Red(GpuArray):
-    """An array of a library whose arrays can be written into."""
+    """An array of a library with writable arrays."""
 
 
 class Blue(GpuArray):
-    """An array of another such library."""
+    """An array of another library of this kind."""
 
 
 class Ice(GpuArray):
-    """An array of a library whose arrays never change."""
+    """An array of a library with immutable arrays."""
 
 
 class Snow(GpuArray):
-    """An array of another such library."""
+    """An array of another library of this kind."""
 
 
 class Libraries:
@@ -151,7 +151,7 @@ def libraries(monkeypatch: pytest.MonkeyPatch, own_backends: None) -> Libraries:
     del own_backends
     found = Libraries()
     for kind, library in zip((Red, Blue, Ice, Snow), found.all(), strict=True):
-        # one root for each, as libraries have
+        # each library has its own root package
         monkeypatch.setattr(kind, "__module__", f"{library.name.lower()}_gpu.core")
         library.roots = frozenset({f"{library.name.lower()}_gpu"})
         register(library)
@@ -331,7 +331,7 @@ def test_a_host_library_imports_only_from_the_host() -> None:
 
 
 class TestShippedLibraries:
-    """There is no GPU: what they say where arrays are on the host, and of places not there."""
+    """Without a GPU: arrays on the host, and devices that are not there."""
 
     def test_arrays_on_the_host_are_not_exported(self) -> None:
         torch_backend = load("gymbridge_runtime.backends.torch:TORCH")

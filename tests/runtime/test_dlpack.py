@@ -1,4 +1,4 @@
-"""DLPack as libraries really speak it: producers behind the protocol, importers with limits."""
+"""DLPack in practice: producers with old protocols and importers with limits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
 
 
 class Producer:
-    """An array that exports the memory of a NumPy array, and keeps what it was asked for."""
+    """An array that exports the memory of a NumPy array and records the keywords."""
 
     where: object = HOST
 
@@ -97,7 +97,7 @@ class Refusing(Producer):
 
 
 def without_signature(array: Host) -> Array:
-    """Return a producer whose method is an extension's, which nobody can ask for keywords."""
+    """Return a producer whose `__dlpack__` has no signature, as in C extensions."""
     export = ctypes.PYFUNCTYPE(ctypes.py_object)(array.__dlpack__)
     kind = type("Extension", (), {"__dlpack__": export, "__dlpack_device__": lambda _: HOST})
     return kind()

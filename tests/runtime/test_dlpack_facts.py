@@ -1,4 +1,4 @@
-"""What a spec entry may say of a library: each fact changes what the library is given or asked."""
+"""Each fact of a spec entry changes how the library is called."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
 
 
 def seen(array: object) -> Host:
-    """Return the NumPy array that an array of the library becomes."""
+    """Convert an array of the library to NumPy."""
     view: Array = Converter(NUMPY)(array)
     assert isinstance(view, np.ndarray)
     return view
 
 
 class Derived(FakeArray):
-    """An array that has to be made an ordinary one first, twice."""
+    """An array that needs two calls before it can be exported."""
 
     def __init__(self, memory: Host, calls: list[str]) -> None:
         super().__init__(memory)
@@ -53,7 +53,7 @@ class Derived(FakeArray):
 
 
 class Typed(FakeArray):
-    """An array that says its dtype as its library does, and cannot export all of them."""
+    """An array with a dtype object of its library; some dtypes cannot be exported."""
 
     def __init__(self, memory: Host, dtype: object) -> None:
         super().__init__(memory)
@@ -198,7 +198,7 @@ class TestImports:
 
 
 class Named:
-    """A dtype that only its text describes."""
+    """A dtype with nothing but text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -248,7 +248,7 @@ class TestDtypes:
 
 
 class Place:
-    """A device of the library, which has no hash and equals nothing else."""
+    """A device of the library, without a hash."""
 
     def __init__(self, name: str) -> None:
         if name not in {"host:0", "far:0", "far:1"}:
@@ -269,7 +269,7 @@ class Place:
 
 
 class Placed(FakeArray):
-    """An array that is somewhere."""
+    """An array on a device."""
 
     def __init__(self, memory: Host, place: Place | None = None) -> None:
         super().__init__(memory)

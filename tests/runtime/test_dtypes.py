@@ -1,4 +1,4 @@
-"""dtypes are kept, narrowed where nothing is lost that the library would keep, or refused."""
+"""Dtypes are kept, narrowed as the library does, or refused."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class TestJaxWithX64Off:
         trees += [numbers(3) * 30, [*numbers(600), *numbers(3)], *map(numbers, (4, 601))]
         for tree in [*trees, *[[one] for one in numbers(5)], scalars]:
             values = [pair.source.make(one) if np.ndim(one) else one for one in tree]
-            with np.errstate(all="raise"):  # as some users have it everywhere
+            with np.errstate(all="raise"):  # some users set this globally
                 found = [pair.convert(values) for _ in range(20)]
                 found += [[pair.convert(one) for one in values] for _ in range(20)]
             with np.errstate(all="ignore"):
@@ -133,7 +133,7 @@ class TestJaxWithX64Off:
     @pytest.mark.parametrize("dtype", ["float64", "complex128"])
     @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
     def test_signalling_nan_is_narrowed_without_a_warning(self, pair: Pair, dtype: str) -> None:
-        """Of a NaN that signals NumPy warns when it casts it; warnings are errors here."""
+        """NumPy warns when it casts a signalling NaN; warnings are errors here."""
         signals = np.full(4, 0x7FF0000000000001, np.uint64).view(dtype)
         with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
             signals.astype("c8" if dtype == "complex128" else "f4")
@@ -142,7 +142,9 @@ class TestJaxWithX64Off:
         scalar = pair.source.make(signals[0])
         for copy in (None, True):
             for value in ([few], [few, few], [scalar, few], [many], {"a": few, "b": [many]}):
-                results = [pair.convert(value, copy=copy) for _ in range(20)]  # then compiled
+                results = [
+                    pair.convert(value, copy=copy) for _ in range(20)
+                ]  # enough to be compiled
                 assert all(np.isnan(array).all() for array in jax.tree.leaves(results))
 
     def test_x64_may_change_between_conversions(self) -> None:
@@ -233,7 +235,7 @@ BOUNDED: list[tuple[gym.Space[Array], bool]] = [
 
 
 def named(value: object) -> str:
-    """Name a test; what has no text of its own would be called otherwise in every process."""
+    """Return a test id that is the same in every process."""
     return f"Space({value.shape})" if type(value) is gym.Space else str(value)
 
 
@@ -266,7 +268,7 @@ class TestBoundsOfSpaces:
     def test_bounds_of_unsigned_spaces_prove_nothing_for_signed_arrays(
         self, space: gym.Space[Array], name: str
     ) -> None:
-        """PyTorch computes with hardly any unsigned integers: environments return signed ones."""
+        """PyTorch has few operations for unsigned integers, so environments return signed ones."""
         observation = LIBRARIES[name].make(np.array([3_000_000_000]))
         env = Replay(space, observation)
         wrapper = NumpyToJax if name == "numpy" else TorchToJax
@@ -293,7 +295,7 @@ class TestBoundsOfSpaces:
     def test_proven_integers_are_not_checked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         observation = np.arange(3)
         env = NumpyToJax(Replay(spaces.MultiDiscrete([9, 9, 9]), observation))
-        env.reset()  # scalars of the package are looked at, once
+        env.reset()  # reads the space
         monkeypatch.setattr("gymbridge_runtime.core.arrays.first_misfit", pytest.fail)
         obs, _ = env.reset()
         assert isinstance(obs, jax.Array)

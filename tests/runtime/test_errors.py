@@ -1,4 +1,4 @@
-"""What users read when something has no counterpart: whole messages, word by word."""
+"""Error messages, word for word."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NUMBERS = [2.5, 3, 1j, np.float32(1), np.float64(1), np.int64(3), np.int32(3), np.bool_(True)]
 
 FOUR_BITS = "uint4"
-"""A dtype of which not even type checkers know."""
+"""A dtype that type checkers do not know."""
 
 N2T, N2J = Pair("numpy", "torch"), Pair("numpy", "jax")
 T2N, T2J = Pair("torch", "numpy"), Pair("torch", "jax")
@@ -277,7 +277,7 @@ class TestConversionError:
             assert again.args[: len(words)] == words
 
     def test_an_error_can_be_made_from_its_message(self) -> None:
-        """As Gymnasium does with what went wrong in a worker of an asynchronous environment."""
+        """Gymnasium does this with errors from workers of asynchronous environments."""
         with pytest.raises(CopyRequiredError) as caught:
             N2T.convert({"a": read_only()}, copy=False)
         again = type(caught.value)(str(caught.value))

@@ -1,7 +1,7 @@
-"""What the libraries' backends do with arrays on GPUs, shown on stand-ins for them.
+"""The backends with arrays on GPUs, tested with stand-ins.
 
-No machine of the project has a GPU. What is shown is that the backends ask for what the libraries'
-documentation promises, and what becomes of memory and values if it holds.
+No machine of the project has a GPU. These tests show that the backends use the documented calls of
+the libraries, and that values and memory are correct if the documentation is.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ NUMPY, TORCH, JAX, CUPY = (
 
 
 CUDA, MANAGED = 2, 13
-"""DLPack's numbers of memory on a GPU, and of memory that a GPU and the host share."""
+"""DLPack's numbers for GPU memory and for memory shared by a GPU and the host."""
 
 
 class CudaTensor(torch.Tensor):
-    """A tensor that says that it is on the second GPU."""
+    """A tensor that claims to be on the second GPU."""
 
     is_cuda: bool = True
 
@@ -57,7 +57,7 @@ def numbers(dtype: str = "float32") -> Host:
 
 
 def on(device: int, values: Host) -> Array:
-    """Return an array of CuPy on a device; what it costs is not counted."""
+    """Return a CuPy array on a device without counting its transfer."""
     with cupy.cuda.Device(device):
         array = cupy.asarray(values, blocking=True)
     _ = simulation.take_transfers()
@@ -197,7 +197,7 @@ class TestTorch:
         monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
         assert TORCH.imports_at((CUDA, 0), None)
         assert TORCH.imports_at((CUDA, 1), torch.device("cuda", 1))
-        assert TORCH.imports_at((CUDA, 1), torch.device("cuda"))  # the current one
+        assert TORCH.imports_at((CUDA, 1), torch.device("cuda"))  # the current device
         assert not TORCH.imports_at((CUDA, 0), torch.device("cuda"))
         assert not TORCH.imports_at((CUDA, 0), torch.device("cuda", 1))
         assert not TORCH.imports_at((CUDA, 0), torch.device("cpu"))
@@ -232,7 +232,7 @@ class TestTorch:
 class TestJax:
     @pytest.fixture
     def gpu(self, monkeypatch: pytest.MonkeyPatch) -> Array:
-        """Let JAX's devices count as GPUs; return one that is the third in its machine."""
+        """Treat JAX's devices as GPUs; return one that is the third of its machine."""
         monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._is_host", lambda _: False)
         device = SimpleNamespace(platform="gpu", local_hardware_id=2)
         monkeypatch.setattr(
@@ -246,7 +246,7 @@ class TestJax:
         export = JAX.export(array)
         assert export is not None
         assert export.array is array
-        assert export.place == (1, 0)  # where it really is
+        assert export.place == (1, 0)  # its real device
         assert export.dtype == np.dtype("float32")
         assert export.dense
 
@@ -262,7 +262,7 @@ class TestJax:
         assert JAX.imports_at((CUDA, 2), None)
         assert JAX.imports_at((CUDA, 2), gpu)
         assert not JAX.imports_at((CUDA, 2), object())
-        assert not JAX.imports_at((CUDA, 0), None)  # another process has it
+        assert not JAX.imports_at((CUDA, 0), None)  # another process has this device
         assert not JAX.imports_at((1, 2), None)
 
     @pytest.mark.parametrize("device", [None, jax.devices()[0]])

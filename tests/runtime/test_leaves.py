@@ -1,4 +1,4 @@
-"""What becomes of every kind of leaf: nothing crashes, and nothing is lost without a word."""
+"""Every kind of leaf: nothing crashes, and nothing is lost silently."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ COMMON = (
     *("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32"),
     *("float16", "float32", "complex64", "bfloat16"),
 )
-"""The dtypes that all libraries have, whatever their settings."""
+"""The dtypes that all libraries have under all settings."""
 
 EIGHTHS = (
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
-"""Those of 8 bits that only some have."""
+"""Dtypes of 8 bits that only some libraries have."""
 
 ONLY_IN_JAX = {
     *("int2", "int4", "uint2", "uint4"),
@@ -57,7 +57,7 @@ ONLY_IN_JAX = {
 }
 
 WIDE = ("int64", "uint64", "float64", "complex128")
-"""Those that some libraries narrow."""
+"""Dtypes that some libraries narrow."""
 
 KEPT = [
     (pair, name)
@@ -79,7 +79,7 @@ def dtype_of(name: str) -> np.dtype[np.generic]:
 
 
 def numbers(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Host:
-    """Return numbers that differ, and that every dtype can hold."""
+    """Return different numbers that every dtype can hold."""
     count = np.arange(np.prod(shape, dtype=int)).reshape(shape)
     return (2.0 ** (count % 5)).astype(dtype) if dtype != np.bool_ else count % 2 == 0
 
@@ -134,7 +134,7 @@ class TestArrays:
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
     def test_another_byte_order_keeps_its_values(self, pair: Pair, name: str, order: str) -> None:
         values = np.array([1, 2, 3], name)
-        for _ in range(3):  # jit takes the bytes as they are once it knows the shape
+        for _ in range(3):  # a compiled function takes the bytes unchanged
             native = pair.convert(values)
             swapped = pair.convert(values.astype(order + name))
             assert identical(pair.target.values(swapped), pair.target.values(native))
@@ -148,7 +148,7 @@ class TestArrays:
 
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
     def test_arrays_with_huge_strides_are_converted(self, pair: Pair) -> None:
-        memory = np.zeros(1 << 24, np.float32)  # never touched, never in memory
+        memory = np.zeros(1 << 24, np.float32)  # pages that are never touched take no memory
         values = as_strided(memory, (2, 1, 2), (4 * ((1 << 24) - 2), 1 << 40, 4))
         values[...] = [[[1, 2]], [[3, 4]]]
         result = pair.convert(values)
@@ -272,7 +272,7 @@ class TestArraysWithoutNumbers:
 
     def test_subclasses_of_object_arrays_keep_their_type(self, pair: Pair) -> None:
         class Cells(np.ndarray):
-            """An array of a user's own."""
+            """A user's own array class."""
 
         values = np.array([[None, "text"]], object).view(Cells)
         values[0, 0] = pair.source.make(np.ones(2, np.float32))
@@ -459,7 +459,7 @@ def test_every_other_object_stays_itself(pair: Pair, copy: bool | None) -> None:
         assert pair.convert({"a": value}, copy=copy)["a"] is value
         assert pair.convert([value], copy=copy)[0] is value
         assert pair.convert((value,), copy=copy)[0] is value
-        assert pair.convert([value, 1.5], copy=copy)[0] is value  # beside what is imported
+        assert pair.convert([value, 1.5], copy=copy)[0] is value  # beside an imported leaf
 
 
 def test_a_generator_is_not_consumed() -> None:
@@ -559,13 +559,13 @@ def masked() -> Array:
 
 def freed() -> Array:
     tensor = torch.nn.Parameter(torch.ones(100))
-    tensor.untyped_storage().resize_(0)  # as what spreads a model over machines does meanwhile
+    tensor.untyped_storage().resize_(0)  # as libraries for distributed training do
     return tensor
 
 
 def wrapping() -> Array:
     class Wrapping(torch.Tensor):
-        """What stands for other tensors and has no memory of its own."""
+        """A tensor that wraps others and has no memory."""
 
         @classmethod
         @override

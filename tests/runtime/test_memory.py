@@ -1,4 +1,4 @@
-"""Nothing is kept: no source, no result, no type, and of shapes only what is bounded."""
+"""No leaks: sources, results and types are freed, and the number of shapes is bounded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.runtime.replay import Replay
 from tests.support import Array, Pair, run_python
 
 STEADY = 2000
-"""Conversions of each kind: what one of them leaves behind would show."""
+"""The number of conversions of each kind: enough to show a leak."""
 
 
 class TestNothingIsKeptAlive:

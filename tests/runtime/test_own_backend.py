@@ -1,4 +1,4 @@
-"""A library needs a backend and nothing else: this one is made of what `Backend` leaves open."""
+"""A user's backend with only the required methods of `Backend`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Box.__module__ = "boxes"
 
 
 class Boxes(Backend[Box, None]):
-    """No more than a backend has to say."""
+    """A backend with only the required methods."""
 
     name = "boxes"
     title = "Boxes"
@@ -57,7 +57,7 @@ class Boxes(Backend[Box, None]):
 
 
 class PickyBoxes(Boxes):
-    """The same, but for one number that it refuses."""
+    """A backend that refuses one number."""
 
     @override
     def from_host(self, view: Host, device: None) -> object:
@@ -67,7 +67,7 @@ class PickyBoxes(Boxes):
 
 
 class BatchedBoxes(Boxes):
-    """The same for a library that imports many arrays by one call."""
+    """A backend that imports many arrays by one call."""
 
     def __init__(self, *, most: int = sys.maxsize) -> None:
         self.most = most

@@ -1,4 +1,4 @@
-"""What a wrapper returned never changes, and what nobody else can reach is not copied."""
+"""Returned values never change, and fresh arrays are not copied."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def arrays_of(tree: Array) -> list[Array]:
 
 
 def steps_of(env: Array, count: int) -> Iterator[tuple[int, list[Array]]]:
-    """Reset, and take steps; return the arrays of each, and its number."""
+    """Reset and step; return the arrays and the number of each step."""
     keeping = env.unwrapped.keeping
     yield 1, arrays_of(env.reset())
     for _ in range(count):
@@ -90,14 +90,14 @@ def steps_of(env: Array, count: int) -> Iterator[tuple[int, list[Array]]]:
         yield keeping.number, returned
 
 
-# -- what an environment may reach is copied --------------------------------------------------
+# -- kept memory is copied --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("pair", "form", "pattern"), cases())
 def test_stored_values_never_change(pair: Pair, form: str, pattern: str) -> None:
     env = wrap(pair, form, FORMS[form](PATTERNS[pair.source.name][pattern]))
-    stored = [*steps_of(env, 20)]  # enough for JAX to compile the import
-    env.unwrapped.keeping.begin()  # overwrites what the last step returned
+    stored = [*steps_of(env, 20)]  # enough steps to compile the import
+    env.unwrapped.keeping.begin()  # overwrites the last results
     for number, arrays in stored:
         assert arrays
         for array in arrays:
@@ -123,7 +123,7 @@ def test_writing_into_a_result_does_not_change_the_environment(
 
 
 class KeptResult(gym.Wrapper[Array, Array, Array, Array]):
-    """Keeps the whole result of a step, and overwrites it in the next one."""
+    """Keeps all results of a step, and overwrites them in the next one."""
 
     result: tuple[Array, ...] = ()
 
@@ -136,7 +136,7 @@ class KeptResult(gym.Wrapper[Array, Array, Array, Array]):
 
 
 class KeptObservation(KeptResult):
-    """Keeps the observation only."""
+    """Keeps only the observation."""
 
     @override
     def step(self, action: Array) -> Array:
@@ -222,14 +222,14 @@ def test_tensors_saved_by_autograd_do_not_change() -> None:
         losses = []
         for _ in range(3):
             obs, *_ = env.step(env.sample_action())
-            losses.append((weight * obs).pow(2).sum())  # saves the observation
+            losses.append((weight * obs).pow(2).sum())  # autograd saves the observation
         env.unwrapped.keeping.begin()
         sum(losses).backward()
         assert weight.grad is not None
         assert weight.grad.tolist() == [[2.0 * (1 + 4 + 9)] * 3] * 2
 
 
-# -- what nobody else can reach is shared -----------------------------------------------------
+# -- fresh memory is shared -------------------------------------------------------------------
 
 
 class Point(NamedTuple):
@@ -258,7 +258,7 @@ FRESH: dict[str, Callable[[Host], Array]] = {
 
 
 class Fresh(gym.Env["Array", "Array"]):
-    """Makes a new array in every step, and remembers where it was, but not the array."""
+    """Makes a new array in every step, and records only its address."""
 
     observation_space = BOX
     action_space = spaces.Discrete(2)
@@ -305,7 +305,7 @@ def test_a_fresh_array_is_shared(name: str, make: Callable[[Array], Array]) -> N
         assert addresses(result) == env.unwrapped.addresses
         (obs,) = arrays_of(result[0])
         assert (obs == 0).all()
-        obs.fill_(5)  # nobody else sees it
+        obs.fill_(5)  # nobody else can reach the array
 
 
 @pytest.mark.parametrize("name", FRESH)
@@ -327,7 +327,7 @@ def test_copy_false_shares_what_the_environment_keeps(pattern: str) -> None:
 
 
 class Recording(gym.vector.VectorWrapper[Array, Array, Array, Array, Array]):
-    """Remembers where the arrays of a step are, but not the arrays."""
+    """Records only the addresses of the arrays of a step."""
 
     addresses: list[int]
 
@@ -403,7 +403,7 @@ def test_fresh_numpy_arrays_of_a_pytorch_environment_are_returned_themselves() -
 
 
 class Remembering(gym.Wrapper[Array, Array, Array, Array]):
-    """Remembers where an observation is, but not the observation."""
+    """Records only the address of an observation."""
 
     address = 0
 
@@ -431,7 +431,7 @@ def test_reference_counts_are_a_proof_on_this_interpreter() -> None:
     assert (is_known and has_lock) is IS_PROVABLE
 
 
-# interpreters that are not known to count see 0
+# unknown interpreters return 0
 @pytest.mark.parametrize(
     "count", ["lambda _: 0", "lambda _: 1", "lambda _: 100", "lambda value: real(value) + 3"]
 )
@@ -478,13 +478,13 @@ def test_values_hold_under_a_profiler_that_keeps_frames(watch: Callable[[Array],
     assert (obs == 0).all()
 
 
-# -- what it costs ----------------------------------------------------------------------------
+# -- cost -------------------------------------------------------------------------------------
 
 OURS = tuple(str(Path(str(one.__file__)).parent) for one in (gymbridge, gymbridge_runtime))
 
 
 def calls_of(act: Callable[[], object]) -> int:
-    """Count the Python functions of gymbridge that a call runs."""
+    """Count the Python functions of gymbridge that run in a call."""
     count = 0
 
     def note(frame: FrameType, event: str, _: object) -> None:

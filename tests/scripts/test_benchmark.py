@@ -1,4 +1,4 @@
-"""The benchmark as it is run, and what it makes of what it measured."""
+"""The benchmark: its command, its tables and its measurements."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_script_measures_and_writes_its_results(tmp_path: Path) -> None:
         ("array", "jax_to_numpy"),
         ("array-copy", "numpy_to_torch"),
         ("array-copy", "jax_to_numpy"),
-        ("step", "numpy_to_torch"),  # beside the one after odd values
+        ("step", "numpy_to_torch"),  # the row before odd values is measured, too
         ("step", "jax_to_numpy"),
         ("step-device", "numpy_to_torch"),
         ("step-device", "jax_to_numpy"),
@@ -80,7 +80,7 @@ def test_the_script_measures_and_writes_its_results(tmp_path: Path) -> None:
 
 
 def check_row(row: dict[str, Any]) -> None:
-    """Fail unless the ratios follow from the times, and every column is there that can be."""
+    """Fail unless the ratios follow from the times and no column is missing."""
     times = row["microseconds"]
     absent = {
         "array": {"bare", "plain"},
@@ -115,7 +115,7 @@ def test_a_plot_is_written_to_a_file(
     assert main(["bench", *asked, "--plot", str(picture)]) == 0
     printed = capsys.readouterr()
     assert "one array of 8 float32" in printed.out
-    assert printed.err == ""  # no bar, because there is no terminal
+    assert printed.err == ""  # no progress bar without a terminal
     content = picture.read_bytes()
     if kind == "png":
         assert content.startswith(b"\x89PNG")
@@ -186,13 +186,15 @@ def test_steps_on_a_device_are_measured_with_their_transfers(
     assert [(row["case"], row["pair"]) for row in rows] == [
         (name, pair) for name, case in cases_on("cpu").items() for pair in case.pairs
     ]
-    assert all(row["transfers"]["gymbridge"] == [0, 0] for row in rows)  # nothing goes anywhere
+    assert all(
+        row["transfers"]["gymbridge"] == [0, 0] for row in rows
+    )  # the CPU needs no transfers
     assert all(row["gymnasium_to_gymbridge"] is not None for row in rows)
     assert "0+0 / 0+0" in capsys.readouterr().out
 
 
 def test_copies_to_a_device_and_back_are_counted() -> None:
-    # in a process of its own: PyTorch's own lazy device stays once it is there
+    # in a process of its own: PyTorch's lazy device cannot be removed
     printed = run_python(
         """
         import torch
@@ -223,7 +225,7 @@ def test_a_device_that_cannot_be_used_is_an_error(
     assert f"PyTorch cannot use the device {name!r} here: " in capsys.readouterr().err
 
 
-# -- what is printed -------------------------------------------------------------------------------
+# -- the tables ------------------------------------------------------------------------------------
 
 AIM = Aim(floor=1.1, gymnasium=4, plain=1.05, transfers=1)
 
@@ -236,7 +238,7 @@ def result(
     name: str = "step",
     pair: str = PAIR.name,
 ) -> Result:
-    """Make a result with such ratios in its groups, and others in costs of the floor."""
+    """Make a result with the given ratios to the floor, one per group."""
     groups = [
         Figures(
             {
@@ -321,8 +323,8 @@ def test_the_last_sentence_summarises_the_table() -> None:
 
 def test_the_guard_accepts_noise() -> None:
     assert regressions(result(2.1)) == []
-    assert regressions(result(7, 8, 1.2, 9)) == []  # one group of rounds was undisturbed
-    assert list(missed(result(1.2))) == ["floor"]  # the table marks it all the same
+    assert regressions(result(7, 8, 1.2, 9)) == []  # the best group counts
+    assert list(missed(result(1.2))) == ["floor"]  # the table marks it nevertheless
 
 
 def test_the_guard_names_regressions() -> None:
@@ -353,7 +355,7 @@ def test_check_measures_again_and_fails_on_a_regression(
     assert ("regression: one float, PyTorch → NumPy: " in capsys.readouterr().out) is bool(code)
 
 
-# -- the measuring ---------------------------------------------------------------------------------
+# -- the measurement -------------------------------------------------------------------------------
 
 
 def test_ratios_compare_the_cost_above_the_bare_call() -> None:
@@ -413,7 +415,7 @@ def test_calls_take_turns_with_new_arguments_and_without_garbage_collection() ->
     assert collecting == {False}
     assert gc.isenabled()
 
-    rounds = [column for column, _ in seen[-10 * 2 * 3 :: 3]]  # each of three calls
+    rounds = [column for column, _ in seen[-10 * 2 * 3 :: 3]]  # each round has three calls
     assert rounds == ["bare", "floor", "floor", "bare"] * 5
 
 
@@ -438,7 +440,7 @@ def test_the_first_calls_of_a_long_round_are_not_timed(
 
 
 def test_nothing_is_compiled_after_the_warm_up() -> None:
-    # in a process of its own: what other tests have converted is compiled already
+    # in a process of its own: other tests have compiled imports already
     printed = run_python(
         """
         import logging

@@ -1,4 +1,4 @@
-"""The code by hand in the benchmark does exactly what gymbridge does."""
+"""The hand-written code in the benchmark does exactly what gymbridge does."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def contest(case: str, pair: str) -> Contest:
 
 
 def arrays_in(tree: Array) -> Iterator[Array]:
-    """Yield the arrays in ``tree``; NumPy's scalars are none: they own their memory."""
+    """Yield the arrays in ``tree``, without NumPy scalars, which own their memory."""
     if isinstance(tree, dict):
         for child in tree.values():
             yield from arrays_in(child)
@@ -56,7 +56,7 @@ def addresses(tree: Array) -> set[int]:
 
 
 def treatment(result: Array, taken: set[int]) -> list[tuple[bool, bool]]:
-    """Tell of every array in ``result`` whether it shares memory and whether it is writable."""
+    """Return for every array whether it shares memory and whether it is writable."""
     return [
         (
             library_of(array).address(array) in taken,
@@ -67,10 +67,10 @@ def treatment(result: Array, taken: set[int]) -> list[tuple[bool, bool]]:
 
 
 def steps(measured: Contest, *, holds: bool) -> list[tuple[Array, Array, set[int], Array]]:
-    """Step by hand and with gymbridge; return what goes in, arrives and comes out.
+    """Step by hand and with gymbridge; return the actions and results of both.
 
-    Of what the environment returns there are the addresses only: gymbridge copies what somebody
-    ``holds``.
+    Only the addresses of the environment's results are recorded, unless the test ``holds`` the
+    arrays: gymbridge copies an array that somebody holds.
     """
     world: Array = getattr(measured.calls["bare"], "__self__", None)
     step, inside, held = world.step, [], []
@@ -82,7 +82,7 @@ def steps(measured: Contest, *, holds: bool) -> list[tuple[Array, Array, set[int
             held.append(told)
         return told
 
-    world.step = watched  # wrappers look it up whenever they step
+    world.step = watched  # wrappers look `step` up in every call
     outside = [
         (action, measured.calls[column](action))
         for column in ("floor", "gymbridge")
@@ -107,7 +107,7 @@ def test_a_floor_converts_like_gymbridge(case: str, pair: str) -> None:
 @pytest.mark.parametrize(("case", "pair"), STEPS)
 def test_a_floor_steps_like_gymbridge(case: str, pair: str) -> None:
     (action, arrived, taken, by_hand), (other_action, other_arrived, other_taken, bridged) = steps(
-        # JAX takes over memory that nobody holds, if it is aligned
+        # JAX takes over fresh memory if it is aligned
         contest(case, pair),
         holds=PAIRS[pair].target == "jax",
     )

@@ -1,4 +1,4 @@
-"""The comparison compares what does the same."""
+"""`scripts/compare.py` compares libraries that return the same observations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORLDS = [Balanced, partial(BalancedVector, vectorization_mode="sync")]
 
 @pytest.mark.parametrize("world", WORLDS, ids=["one", "vector"])
 def test_every_library_returns_the_same_observations(world: Callable[[], Any]) -> None:
-    # TorchRL takes no vector of the default mode
+    # TorchRL does not take the default autoreset mode
     ways = [name for name in WAYS if find_spec(WAYS[name][0]) and name != "TorchRL"]
     assert {"bare", "gymbridge", "Gymnasium"} <= {*ways}
     compared = contest(world, ways)

@@ -1,4 +1,4 @@
-"""What watches over the documentation sees what is wrong with it."""
+"""The checks of the documentation find its faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the list of modules that are broken on purpose says of the modules that there are."""
+"""The list of modules for mutation tests is complete and correct."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING_TO_BREAK = {
     *("__init__", "_version", "backends/__init__", "backends/jax/__init__", "core/__init__"),
     *("testing/__init__", "testing/suite", "types", "wrappers/__init__"),
 }
-"""Modules of names only."""
+"""Modules without code to mutate."""
 
 
 def listed() -> list[tuple[str, str, list[str]]]:

@@ -1,4 +1,4 @@
-"""The soak finds what grows."""
+"""The soak test finds growth."""
 
 from __future__ import annotations
 

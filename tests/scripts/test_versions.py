@@ -1,4 +1,4 @@
-"""The bounds in pyproject.toml are versions that tests are run with."""
+"""The lower bounds in pyproject.toml are tested versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scripts.versions import ON_REQUEST, SETTINGS, requirements
 from tests.support import REPOSITORY
 
 EXTRAS = ("cli", "generator", "jax", "mlx", "parallel", "torch")
-"""What users install; tools of those who work on gymbridge are run in one version only."""
+"""The extras for users; development tools are tested in one version only."""
 
 
 def pinned(name: str) -> dict[str, str]:
@@ -38,7 +38,7 @@ def bounds() -> dict[str, set[tuple[int, ...]]]:
 
 
 def release(version: str) -> tuple[int, ...]:
-    """Return what tells versions apart: 3.1 and 3.1.0 are one."""
+    """Return a version without trailing zeros: 3.1.0 is 3.1."""
     parts = [int(part) for part in version.split(".")]
     while parts and parts[-1] == 0:
         parts.pop()
@@ -48,7 +48,7 @@ def release(version: str) -> tuple[int, ...]:
 def test_every_lower_bound_is_tested() -> None:
     lowest = pinned("constraints-lowest.txt")
     run = {package: {release(version)} for package, version in lowest.items()}
-    # two distributions that others come in the versions of
+    # jaxlib and mlx-cpu follow the versions of jax and mlx
     assert bounds() == {name: run[name] for name in run if name not in {"jaxlib", "mlx-cpu"}}
 
 

@@ -1,4 +1,4 @@
-"""Wrappers in many threads, and in processes that were forked or spawned."""
+"""Wrappers in many threads, and in forked and spawned processes."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ if __name__ == "__main__":
     [
         ("fork", "torch", "torch"),
         ("spawn", "torch", "torch"),
-        ("fork", "torch", "jax"),  # forks of a process that used JAX or MLX may hang
+        ("fork", "torch", "jax"),  # a fork may hang after the use of JAX or MLX
         ("spawn", "jax", "jax"),
         ("spawn", "mlx", "mlx"),
     ],

@@ -1,4 +1,4 @@
-"""Five type checkers agree, line by line, about what users of generated packages write."""
+"""Five type checkers agree, line by line, on code that uses generated packages."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ LIBRARIES = ("array_api_strict", "jax", "mlx", "torch", *CHECKERS)
 
 
 def scripts() -> dict[str, str]:
-    """Return the scripts, by file: those written by hand, and one for every pair of the spec."""
+    """Return the scripts by file: hand-written ones, and one for every pair of the spec."""
     found = {"accepted.py": (HERE / "accepted.py").read_text(encoding="utf-8")}
-    for name in ("own", "rejected"):  # under their own names other checks would see them
+    for name in ("own", "rejected"):  # other checks would see the names ending in .py
         found[f"{name}.py"] = (HERE / f"{name}.py.txt").read_text(encoding="utf-8")
     template = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     pair = template.from_string((HERE / "pair.py.jinja").read_text(encoding="utf-8"))
@@ -54,7 +54,7 @@ def scripts() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnostics]:
-    """What each of the five says about the same scripts, and about a package of a user."""
+    """The diagnostics of each checker for the same scripts and a user's package."""
     for library in LIBRARIES:
         require(library)
     folders = [tmp_path_factory.mktemp("scripts") for _ in CHECKERS]
@@ -89,4 +89,4 @@ def test_type_checkers_accept_a_users_generated_package(said: dict[str, Diagnost
         if lines and file.startswith("mine/")
     }
     assert about == {}
-    assert all(files["rejected.py"] for files in said.values())  # they were looked at
+    assert all(files["rejected.py"] for files in said.values())  # the scripts were checked

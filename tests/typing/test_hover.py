@@ -1,4 +1,4 @@
-"""What an editor shows of wrappers and converters is what they do."""
+"""The hover texts of wrappers and converters are correct."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_hovering_shows_the_types_of_constructors(
         assert signature.splitlines() == [*expected, ")"]
         assert text.startswith("Wrap ``env``.\n\nArgs:\n")
         assert f"    env: The environment; its arrays are of {source.title}.\n" in text
-        # everything that can be given is explained, and nothing else
+        # exactly the parameters are documented
         explained = {line.partition(":")[0].strip() for line in text.splitlines() if ": " in line}
         given = {line.partition(":")[0].strip() for line in expected[1:] if ":" in line}
         assert explained == given

@@ -1,4 +1,4 @@
-"""Type checkers are satisfied, not silenced."""
+"""There are few suppressions of type checkers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def modules(source: str) -> Iterator[Path]:
 
 
 def silenced(source: str) -> list[str]:
-    """Return the comments that keep a type checker quiet."""
+    """Return the comments that suppress a type checker."""
     comments: list[str] = []
     for path in modules(source):
         with tokenize.open(path) as file:
@@ -51,7 +51,7 @@ def test_no_suppressions_in_generated_code_and_the_generator(source: str) -> Non
 
 
 def test_generated_code_imports_no_any() -> None:
-    """What nothing can be known of is `types.AnyType`: the defaults of type variables, `infer`."""
+    """Unknown types are `types.AnyType`: in defaults of type variables and in `infer`."""
     uses: set[str] = set()
     for path in modules("generated"):
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The page about types quotes what type checkers say."""
+"""The page about types quotes the type checkers correctly."""
 
 from __future__ import annotations
 
