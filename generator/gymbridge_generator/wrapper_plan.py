@@ -187,7 +187,7 @@ def _inferred(name: str, theirs: naming.Names, form: FormFacts) -> Iterator[Infe
         observed = structure.source if structure is plain else "types.AnyType"
         act = theirs.action or theirs.array
         parameters = [*form.agent, structure.folded(8), act, observed, "_ActLeafT"]
-        wrapped = ", ".join([*form.agent, structure.source, "_ActLeafT"])
+        wrapped = ", ".join([*form.agent, structure.source, "_ActLeafT", *form.env_last])
         yield Inferred(
             env=f"{form.env}[{wrapped}]",
             returns=fold(f") -> {name}[", parameters, "]: ...", indent=4),

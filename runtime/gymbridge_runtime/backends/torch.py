@@ -32,7 +32,9 @@ _EXTENDED: Final = (
     "float8_e8m0fnu",
 )
 _DTYPES: Final = {
-    name: cast("torch.dtype", untyped(torch, name)) for name in (*ORDINARY, *_EXTENDED)
+    name: cast("torch.dtype", untyped(torch, name))
+    for name in (*ORDINARY, *_EXTENDED)
+    if hasattr(torch, name)  # float8_e8m0fnu came with PyTorch 2.7
 }
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 _PLAIN: Final = frozenset(_DTYPES[name] for name in ORDINARY)
@@ -239,9 +241,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def devices(self) -> Sequence[str]:
-        found = torch.accelerator.current_accelerator()
-        count = torch.accelerator.device_count()  # none where nothing is found
-        return ("cpu", *(f"{found}:{index}" for index in range(count)))
+        found = torch.accelerator
+        # PyTorch 2.6 has no current accelerator to name where there is no device
+        places = (f"{found.current_accelerator()}:{n}" for n in range(found.device_count()))
+        return ("cpu", *places)
 
     @override
     def to_device(self, array: torch.Tensor, device: torch.device | None) -> object:
