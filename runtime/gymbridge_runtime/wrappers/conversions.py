@@ -7,7 +7,7 @@ unusual comes to the methods.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, Generic, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
@@ -48,6 +48,8 @@ ArrayT = TypeVar("ArrayT")
 AgentT = TypeVar("AgentT")
 InfosT = TypeVar("InfosT", default=Info)
 
+_Items: TypeAlias = "Callable[..., dict[object, object] | None]"
+
 _UNKNOWN_SPACE: Final[AnySpace] = Space()
 _ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
 _MOST_NUMBERS: Final = 64
@@ -62,18 +64,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
         *("action_type", "casts", "copied", "device", "entries", "env_device", "items", "obs_type"),
         *("own_as_obs", "own_obs", "settings", "_action_space", "_env", "_fast_entries"),
-        *(
-            "_fast_items",
-            "_fitter",
-            "_info",
-            "_obs",
-            "_obs_space",
-            "_options",
-            "_reward",
-            "_sample",
-            "_terminated",
-        ),
-        *("_to_env", "_to_host", "_truncated"),
+        *("_fast_items", "_fitter", "_info", "_obs", "_obs_space", "_options", "_reward"),
+        *("_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
     )
 
     obs_type: type[object] | None
@@ -84,7 +76,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     """Whether observations may have to be cast to `float_dtype`."""
     own_as_obs: Callable[[object], ObsT]
     """The same function, where the memory is the observation."""
-    items: Callable[[object], dict[object, object] | None]
+    items: _Items
     """Returns a dictionary whose arrays take the fast path; None for anything else.
 
     NumPy's arrays are copied where somebody else may hold them.
@@ -172,16 +164,14 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         else:
             self.own_obs = copied
         self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
-        other = self._info.arrays.entry
-        info_owner = Owner(None, shares=shares, is_constant=keeps_views, other=other)
-        self._fast_items: Callable[[object], dict[object, object] | None] = (
-            owner.own_items if source is NUMPY else partial(usual_items, usual=source.usual_type)
-        )
-        entries = partial(info_owner.viewed_items, usual=source.usual_type)
-        self._fast_entries = cast(
-            "Callable[..., dict[str, object] | None]",
-            info_owner.own_items if source is NUMPY else entries,
-        )
+        infos = Owner(None, shares=shares, is_constant=keeps_views, other=self._info.arrays.entry)
+        items: _Items = owner.own_items
+        entries: _Items = infos.own_items
+        if source is not NUMPY:
+            items = partial(usual_items, usual=source.usual_type)
+            entries = partial(infos.viewed_items, usual=source.usual_type)
+        self._fast_items: _Items = items
+        self._fast_entries = cast("Callable[..., dict[str, object] | None]", entries)
 
     # -- spaces -------------------------------------------------------------------------------
 
