@@ -39,6 +39,7 @@ RESERVED = frozenset(
         "copied",
         "gym",
         "is_behaved",
+        "ndarray",
         "number_of",
         "overload",
         "override",

@@ -288,7 +288,7 @@ CASES: Final[dict[str, Case]] = {
         **CAST,
     ),
     # infos take the general path, which handles whatever is in them
-    "info": Case("a step with an info of 6", single(info=INFO), floors.step_with_info, only(4, 1)),
+    "info": Case("a step with an info of 6", single(info=INFO), floors.step_with_info, only(2, 3)),
     "vector": VECTOR,
     "vector-held": VECTOR.but(KEEPS, world=vector(held=True), floor=COPIED_VECTOR, **HELD),
     "vector-copy": VECTOR.but("copy=True", floor=COPIED_VECTOR, **COPY),
