@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["download", "upload"]
 
 _LARGE: Final = 64 * 1024
-"""Bytes of an array that travels alone."""
+"""The size in bytes from which an array travels alone."""
 _FULL: Final = 256 * 1024
-"""Bytes of a pack."""
+"""The largest pack, in bytes."""
 _ALIGNMENT: Final = 64
-"""Bytes to which each array of a pack is aligned on a device."""
+"""The alignment of each array of a pack, in bytes."""
 
 
 def _packs(sizes: Sequence[int]) -> Iterator[slice]:
-    """Return which arrays travel together."""
+    """Return the indices of arrays that travel together."""
     start = filled = 0
     for number, size in enumerate(sizes):
         is_full = filled + size > _FULL or max(size, sizes[start]) > _LARGE
@@ -47,7 +47,7 @@ def upload(
 ) -> list[torch.Tensor]:
     """Return copies of ``views`` on ``device``, whose tensors have storage.
 
-    ``as_tensor`` makes a tensor on the host; its dtype may be one that NumPy has not.
+    ``as_tensor`` makes a tensor on the host, of any dtype.
     """
     tensors: list[torch.Tensor] = []
     for numbers in _packs([view.nbytes for view in views]):
@@ -73,7 +73,7 @@ def _room_of(view: HostArray) -> int:
 
 
 def download(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return copies of ``tensors``, which are on one device, on the host."""
+    """Return host copies of ``tensors``, which are on one device."""
     found: dict[int, torch.Tensor] = {}
     for numbers in _packs([tensor.nbytes for tensor in tensors]):
         pack = range(len(tensors))[numbers]
