@@ -28,6 +28,8 @@ class LibraryFinding:
     """The dtypes that it keeps as others."""
     narrows_when: str = ""
     """The setting that makes it do so, if there is one."""
+    narrows_on: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """By device: what it keeps as others there, where that is more."""
     problem: str = ""
     advice: str = ""
 
