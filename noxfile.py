@@ -79,6 +79,14 @@ def catalogue(session: nox.Session, library: str) -> None:
 
 
 @nox.session
+def devices(session: nox.Session) -> None:
+    """Build the simulated device, which has to be possible here, and run the tests on devices."""
+    install(session, "test")
+    session.run("python", "-m", "tests.devices.cpp_device")  # fails without a compiler
+    session.run("pytest", "tests/devices", *session.posargs)
+
+
+@nox.session
 def nethack(session: nox.Session) -> None:
     """Play NetHack, whose environments write every observation into the same buffers."""
     install(session, "test")

@@ -685,12 +685,21 @@ class TestUnusualTensors:
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
     def test_values_inside_a_transformation_are_refused(self, pair: Pair) -> None:
         def convert(tensor: Array) -> Array:
-            with pytest.raises(ConversionError, match=r"value\['a'\]: PyTorch could not show"):
-                pair.convert({"a": tensor})
+            match = r"\['a'\]\[0\]: PyTorch is transforming a function.*outside of vmap, grad and"
+            with pytest.raises(ConversionError, match=match):
+                pair.convert({"a": [tensor]})
             return tensor.sum()
 
+        ones = torch.ones(3)
         torch.func.vmap(convert)(torch.ones(2, 3))
-        torch.func.grad(convert)(torch.ones(3))
+        torch.func.grad(convert)(ones)
+        torch.func.functionalize(convert)(ones)
+
+    def test_whose_memory_is_gone_are_refused_in_trees(self) -> None:
+        tensor = torch.ones(3)
+        tensor.untyped_storage().resize_(0)
+        with pytest.raises(ConversionError, match=r"^value\[0\]: PyTorch has no memory behind"):
+            Pair("torch", "numpy").convert([tensor])
 
 
 class TestJaxArrays:
