@@ -1,9 +1,10 @@
-"""Run some of the tests with the lowest versions, and with the newest on other Pythons.
+"""Run some tests with the lowest versions, and with the newest versions on other Pythons.
 
-Without arguments it runs all that there is a Python for; `python scripts/versions.py lowest` runs
-one. Some run only on request: `next` takes what there is today, unreleased versions too. The other
-tests run with `scripts/constraints.txt`, the newest versions for the oldest Python; here are those
-that say most about libraries in the least time, in environments of their own.
+Without arguments it runs all settings with an available Python; `python scripts/versions.py lowest`
+runs one of them. Some run only on request: `next` takes the newest versions of today, unreleased
+ones included. CI's other tests run with `scripts/constraints.txt`, the newest versions for the
+oldest Python. This script runs tests that say most about libraries in the least time, in
+environments of their own.
 
 The setting `lowest` ends with the versions of Gymnasium between its lowest and the newest, in the
 same environment, and with the type checkers of this Python, which then look at the lowest.
@@ -26,7 +27,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pygame-ce", "pytest")
+TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pygame-ce", "pytest", "pytest-xdist")
 TESTS = (
     "tests/conformance/test_shipped.py",
     "tests/environments/test_persistence.py",
@@ -70,10 +71,10 @@ class Setting:
 
     python: str
     constraints: str | None
-    """The file with the versions, or None for the newest, of what is not released too."""
+    """The file with the versions; None for the newest, unreleased ones included."""
     extras: str
     absent: frozenset[str]
-    """What is not installed there, and whose tests are skipped for that reason only."""
+    """Libraries that are not installed there; only their tests may be skipped."""
     tests: tuple[str, ...]
     also: tuple[str, ...] = ()
     """What else pip is told to install."""
@@ -82,7 +83,7 @@ class Setting:
 
 
 def newest(python: str) -> Setting:
-    """Return the setting of a Python that no CPU build of PyTorch can be counted on to be for."""
+    """Return the setting of a Python for which PyTorch may have no CPU build."""
     absent = frozenset({"tensordict", "torch"})
     extras = "cli,generator,jax,mlx,parallel"
     return Setting(python, "constraints-newest.txt", extras, absent, TESTS)
@@ -126,7 +127,7 @@ ON_REQUEST = {
     "torch-lowest": pytorch("2.6.0"),
     "torch-newest": pytorch("2.15.0"),
 }
-"""What is another thing every day, or a large download; `last_runs.json` says how each went."""
+"""Settings that change every day, or are large; `last_runs.json` says when each passed."""
 
 
 def interpreter(version: str) -> str | None:
@@ -139,13 +140,13 @@ def interpreter(version: str) -> str | None:
 
 
 def is_usable(python: str) -> bool:
-    """Tell whether it starts, and can make environments."""
+    """Tell whether a Python starts and can make virtual environments."""
     command = [python, "-c", "import ensurepip, venv"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def requirements(setting: Setting) -> list[str]:
-    """Return what pip is told to install."""
+    """Return the requirements for pip."""
     versions = (
         ["--pre"]
         if setting.constraints is None
@@ -176,7 +177,7 @@ def run(name: str, setting: Setting, python: str, folder: Path) -> bool:
 
 def passes(python: str, tests: tuple[str, ...], absent: frozenset[str]) -> str:
     """Return how many tests passed; nothing if one fails, or is skipped for no good reason."""
-    # where CI is set a library that is missing is a failure
+    # with CI set, a missing library is a failure
     environment = {k: v for k, v in os.environ.items() if k not in {"CI", "PYTHONPATH"}}
     options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "error"]
     done = subprocess.run(
@@ -207,7 +208,15 @@ def types_agree(pip: list[str], folder: Path) -> bool:
     subprocess.run([*pip, "install", "-q", *where, "-c", lowest, "gymnasium"], check=True)
     return (
         subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "tests/typing/test_lowest_gymnasium.py"],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-n",
+                "0",
+                "tests/typing/test_lowest_gymnasium.py",
+            ],
             cwd=ROOT,
             env=os.environ | {"LOWEST_GYMNASIUM": str(folder)},
             check=False,
@@ -234,12 +243,12 @@ def record(name: str, result: str, pip: list[str]) -> None:
 
 
 def main() -> int:
-    """Run what was asked for; return 1 if anything fails, or if there is no Python for it."""
+    """Run the named settings; return 1 if one fails or has no Python."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     known = SETTINGS | ON_REQUEST
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     asked: list[str] = parser.parse_args().names
-    for name in asked:  # with `choices`, argparse before 3.12 refuses that there are none
+    for name in asked:  # with `choices`, argparse before 3.12 refuses an empty list
         if name not in known:
             parser.error(f"there is no {name!r}; there are {', '.join(known)}")
     bad: list[str] = []
