@@ -92,8 +92,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     entries: Callable[..., dict[str, object] | None]
     """Returns the items of an info, its numbers and arrays as NumPy arrays that nobody else holds.
 
-    It returns None if the info holds anything else, except texts and flags. For libraries other than
-    NumPy, its second argument is the function that views an array.
+    It returns None if the info holds anything else, except texts and flags. For libraries other
+    than NumPy, its second argument is the function that views an array.
     """
     action_type: type[object] | None
     """The type of actions that take the fast path; None: no fast path."""
