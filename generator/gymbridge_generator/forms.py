@@ -59,6 +59,8 @@ class FormFacts:
     """The first type parameters of environments and wrappers: the agent's name."""
     last: tuple[str, ...]
     """The last type parameters of the wrapper's base class."""
+    env_last: tuple[str, ...]
+    """The last type parameters of the environment."""
     results: tuple[str, ...]
     """What a step returns."""
     values: str
@@ -82,6 +84,7 @@ FORMS: Mapping[Form, FormFacts] = {
         env="gym.Env",
         agent=(),
         last=(),
+        env_last=(),
         results=("{theirs.obs}", "float", "bool", "bool", "Info"),
         values=(
             "Actions go in as arrays of {title}; observations and infos come back as such. "
@@ -115,6 +118,7 @@ FORMS: Mapping[Form, FormFacts] = {
         env="VectorEnv",
         agent=(),
         last=("{theirs.array}",),
+        env_last=("types.AnyType",),
         results=("{theirs.obs}", "{theirs.array}", "{theirs.array}", "{theirs.array}", "Info"),
         values=(
             "Actions go in as arrays of {title}; observations, rewards, terminations, "
@@ -152,6 +156,7 @@ FORMS: Mapping[Form, FormFacts] = {
         env="ParallelEnv",
         agent=("AgentT",),
         last=("{theirs.array}",),
+        env_last=(),
         results=(
             "dict[AgentT, {theirs.obs}]",
             "dict[AgentT, float]",

@@ -33,7 +33,9 @@ _EXTENDED: Final = (
     "float8_e8m0fnu",
 )
 _DTYPES: Final = {
-    name: cast("torch.dtype", untyped(torch, name)) for name in (*ORDINARY, *_EXTENDED)
+    name: cast("torch.dtype", untyped(torch, name))
+    for name in (*ORDINARY, *_EXTENDED)
+    if hasattr(torch, name)  # float8_e8m0fnu came with PyTorch 2.7
 }
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 _PLAIN: Final = frozenset(_DTYPES[name] for name in ORDINARY)
@@ -144,15 +146,14 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def from_host(self, view: HostArray, device: torch.device | None) -> object:
-        if device is None and view.dtype in self.kept_dtypes:
-            flags = view.flags
-            if flags.owndata and flags.behaved:
-                return _from_numpy(view)
         tensor = self._as_tensor(view)
         return tensor if device is None else tensor.to(device)
 
     def _as_tensor(self, view: HostArray) -> torch.Tensor:
         """Return a tensor over the memory of ``view``, which may be of a dtype of ml_dtypes."""
+        flags = view.flags
+        if view.dtype in self.kept_dtypes and flags.owndata and flags.behaved:
+            return _from_numpy(view)
         name = view.dtype.name
         bits = view.view(f"u{view.itemsize}") if name in _EXTENDED else view
         if bits.dtype == np.uint64:
@@ -165,7 +166,9 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     def from_host_many(
         self, views: Sequence[HostArray], device: torch.device | None
     ) -> Iterable[object]:
-        if device is None or len(views) == 1 or not _has_storage(device):
+        if device is None:
+            return map(self._as_tensor, views)
+        if len(views) == 1 or not _has_storage(device):
             return super().from_host_many(views, device)
         return upload(views, lambda view: self._as_tensor(view).to(device), _taken)
 
@@ -256,9 +259,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def devices(self) -> Sequence[str]:
-        found = torch.accelerator.current_accelerator()
-        count = torch.accelerator.device_count()  # none where nothing is found
-        return ("cpu", *(f"{found}:{index}" for index in range(count)))
+        found = torch.accelerator
+        # PyTorch 2.6 has no current accelerator to name where there is no device
+        places = (f"{found.current_accelerator()}:{n}" for n in range(found.device_count()))
+        return ("cpu", *places)
 
     @override
     def to_device(self, array: torch.Tensor, device: torch.device | None) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gymbridge_runtime import types
 from gymbridge_runtime.backends.array_api import backend_for
 from gymbridge_runtime.backends.namespaces import (
     Namespace,
@@ -13,11 +12,13 @@ from gymbridge_runtime.backends.namespaces import (
     namespace_name,
 )
 from gymbridge_runtime.core.converter import converter_to
+from gymbridge_runtime.wrappers.generics import ActType, ObsType, WrapperActType, WrapperObsType
 from gymbridge_runtime.wrappers.single import SingleBridge
-from typing_extensions import TypeVar, override
+from typing_extensions import override
 
 if TYPE_CHECKING:
     import gymnasium as gym
+    from gymbridge_runtime import types
     from gymbridge_runtime.wrappers.settings import Settings
 
 __all__ = [
@@ -27,11 +28,6 @@ __all__ = [
     "module_name_to_namespace",
     "module_namespace",
 ]
-
-ObsT = TypeVar("ObsT", default=types.AnyType)
-ActT = TypeVar("ActT", default=types.AnyType)
-EnvObsT = TypeVar("EnvObsT", default=types.AnyType)
-EnvActT = TypeVar("EnvActT", default=types.AnyType)
 
 
 def array_conversion(  # pyright: ignore[reportAny] what it is follows from a value: ``xp``
@@ -56,7 +52,7 @@ def conversion_arguments(names: tuple[str, str], settings: Settings) -> dict[str
     return {"env_xp": names[0], "target_xp": names[1], **given}
 
 
-class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
+class ArrayConversion(SingleBridge[WrapperObsType, WrapperActType, ObsType, ActType]):
     """Use environments of one array API library from another.
 
     A generated class says more to a type checker: ``NumpyToTorch(env)`` instead of
@@ -91,7 +87,7 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
 
     def __init__(
         self,
-        env: gym.Env[EnvObsT, EnvActT],
+        env: gym.Env[ObsType, ActType],
         env_xp: Namespace,
         target_xp: Namespace,
         env_device: object = None,

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, cast
 
 from gymbridge_runtime.wrappers.conversions import ParallelConversions
+from gymbridge_runtime.wrappers.generics import (
+    ActType,
+    ArrayType,
+    ObsType,
+    WrapperActType,
+    WrapperObsType,
+)
 from gymbridge_runtime.wrappers.parallel_env import AgentT, ParallelEnv, ParallelWrapper
 from gymbridge_runtime.wrappers.wrapper import Bridge
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
-from gymnasium.vector.vector_env import ArrayType
 from typing_extensions import override
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Generic, cast
 
 import gymnasium as gym
 from gymbridge_runtime.wrappers.conversions import SingleConversions
+from gymbridge_runtime.wrappers.generics import ActType, ObsType, WrapperActType, WrapperObsType
 from gymbridge_runtime.wrappers.wrapper import Bridge
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from typing_extensions import override
 
 if TYPE_CHECKING:

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Generic, cast
 
 from gymbridge_runtime.core.narrowing import untyped
 from gymbridge_runtime.wrappers.conversions import VectorConversions
+from gymbridge_runtime.wrappers.generics import (
+    ActType,
+    ArrayType,
+    ObsType,
+    VectorWrapper,
+    WrapperActType,
+    WrapperObsType,
+)
 from gymbridge_runtime.wrappers.wrapper import Bridge
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
-from gymnasium.vector import VectorEnv, VectorWrapper
-from gymnasium.vector.vector_env import ArrayType
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, Info
     from gymbridge_runtime.wrappers.settings import Options
     from gymnasium.spaces import Space
+    from gymnasium.vector import VectorEnv
     from typing_extensions import Unpack
 
 __all__ = ["VectorBridge"]
@@ -98,6 +104,7 @@ class VectorBridge(
         _ = _method(self, "set_attr")(name, values)
 
     if TYPE_CHECKING:  # to a type checker, Gymnasium's own spaces are ``Space[Unknown]``
+        env: VectorEnv[ObsType, ActType, ArrayType]  # before Gymnasium 1.4 it has no parameters
 
         @property
         @override

@@ -15,6 +15,7 @@ from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, is_extended_name
 from gymbridge_runtime.core.errors import ConversionError
 from gymbridge_runtime.core.memory import aligned_copy
 from gymbridge_runtime.core.narrowing import untyped
+from jax import experimental
 from jax.core import Tracer
 from jax.sharding import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from typing_extensions import override
@@ -40,7 +41,11 @@ _copied: Final = cast("Callable[[jax.Array], jax.Array]", untyped(jax.numpy, "co
 _default_device: Final = cast(
     "Callable[[OneJaxDevice], AbstractContextManager[object]]", untyped(jax, "default_device")
 )
-_x64: Final = cast("Callable[[], AbstractContextManager[object]]", untyped(jax, "enable_x64"))
+_x64: Final = cast(
+    "Callable[[], AbstractContextManager[object]]",
+    # before JAX 0.8 it is experimental
+    untyped(jax if hasattr(jax, "enable_x64") else experimental, "enable_x64"),
+)
 _imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
 _DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
 _put: Final = cast(
