@@ -24,7 +24,20 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def versions(session: nox.Session) -> None:
     """Run some tests with the lowest versions, and the newest on other Pythons; `-- lowest`."""
+    install(session, "test")  # the type checkers, which look at the lowest Gymnasium
     session.run("python", "scripts/versions.py", *session.posargs)
+
+
+@nox.session
+def torch(session: nox.Session) -> None:
+    """Run some tests with the lowest and the newest PyTorch: several GB each on Linux."""
+    session.run("python", "scripts/versions.py", "torch-lowest", "torch-newest")
+
+
+@nox.session
+def neighbours(session: nox.Session) -> None:
+    """Install libraries of agents beside gymbridge, and run one of their agents each."""
+    session.run("python", "scripts/versions.py", "neighbours")
 
 
 @nox.session

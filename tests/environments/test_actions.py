@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -17,11 +17,16 @@ from typing_extensions import override
 from gymbridge import ConversionError, CopyRequiredError
 from tests.environments.bridges import Value, bridge, same, vector_bridge
 from tests.environments.worlds import Echo, EchoVector, made
-from tests.libraries.jax import jax
+from tests.libraries.jax import enable_x64
 from tests.support import LIBRARIES, Host, Library, Pair, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    _Tuple: TypeAlias = spaces.Tuple[Any]
+    _Discrete: TypeAlias = spaces.Discrete[Any]
+else:  # before Gymnasium 1.4 they take no parameters
+    _Tuple, _Discrete = spaces.Tuple, spaces.Discrete
 
 # Gymnasium warns about samples of its own 0-d boxes
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
@@ -190,7 +195,7 @@ def test_a_discrete_space_may_exceed_its_dtype(
 ) -> None:
     # Gymnasium makes such a space; its samples wrap around
     space = spaces.Discrete(10, start=start, dtype=np.dtype(dtype).type)
-    with jax.enable_x64(True):
+    with enable_x64(True):
         made = pair.target.make(np.array(action, dtype))
         same(_received(pair, space, made), np.dtype(dtype).type(action))
 
@@ -397,11 +402,11 @@ class Tilted(spaces.Box):
     tilt = 0.5
 
 
-class Row(spaces.Tuple[Any]):
+class Row(_Tuple):
     """A subclass of a space with parts."""
 
 
-class Turn(spaces.Discrete[Any]):
+class Turn(_Discrete):
     """A subclass of a space of single numbers."""
 
 

@@ -159,7 +159,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         if bits.dtype == np.uint64:
             bits = bits.view(np.uint64)  # C has two such types, and PyTorch takes one
         # from_numpy warns about read-only memory, which comes here only for a transfer
-        tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
+        try:
+            tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
+        except BufferError:  # PyTorch 2.6 imports no read-only memory
+            tensor = _from_numpy(bits.copy())
         return tensor.view(_DTYPES[name]) if name in _EXTENDED else tensor
 
     @override
