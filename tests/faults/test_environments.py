@@ -187,10 +187,17 @@ HOPELESS: dict[str, tuple[Callable[[], Value], str, str]] = {
 }
 
 
+CASES = [
+    (what, place)
+    for what, (_, _, problem) in HOPELESS.items()
+    for place in PLACES
+    if place != "info" or not problem.startswith("the int ")  # it stays as it is there
+]
+
+
 class TestWhatHasNoCounterpart:
     @pytest.mark.parametrize("form", FORMS)
-    @pytest.mark.parametrize("place", PLACES)
-    @pytest.mark.parametrize("what", HOPELESS)
+    @pytest.mark.parametrize(("what", "place"), CASES)
     def test_is_an_error_that_says_where(
         self, pair: Pair, what: str, place: str, form: str
     ) -> None:
@@ -222,7 +229,7 @@ class TestWhatHasNoCounterpart:
         held = np.ones(1000)
         gone = weakref.ref(held)
         told = {"fine": held, "hopeless": TOO_MANY_BITS}
-        stage = Stage(pair, form, with_(form, 4, lambda: told))
+        stage = Stage(pair, form, with_(form, 0, lambda: told))
         with pytest.raises(ConversionError):
             stage.step()
         stage.env._steps = ()
@@ -233,10 +240,10 @@ class TestWhatHasNoCounterpart:
 
     @pytest.mark.parametrize("form", FORMS)
     def test_in_a_reset_says_where(self, pair: Pair, form: str) -> None:
-        stage = Stage(pair, form, first=lambda: (np.zeros(3), {"seed": [TOO_MANY_BITS]}))
+        stage = Stage(pair, form, first=lambda: ({"seed": [TOO_MANY_BITS]}, {}))
         with pytest.raises(ConversionError) as caught:
             stage.agent.reset()
-        assert caught.value.path == "info['seed'][0]"
+        assert caught.value.path == "obs['seed'][0]"
         stage.goes_on()
 
     @pytest.mark.parametrize("form", FORMS)

@@ -80,6 +80,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     """Whether the memory behind a view of `to_host` never changes while the view exists."""
     kept_dtypes: frozenset[AnyDType] = frozenset()
     """The dtypes that `stored_as` keeps, whatever the settings of the library are."""
+    integer_advice: str = "cast it first"
+    """How its users turn an array into integers, in words."""
     narrowing: tuple[str, str] = ("", "cast it first")
     """When it narrows dtypes, in words, and what a user can do about it."""
 

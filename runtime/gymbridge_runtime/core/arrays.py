@@ -26,7 +26,7 @@ from gymbridge_runtime.core.leaves import LeafType, Role
 from gymbridge_runtime.core.memory import is_writable, silence
 from gymbridge_runtime.core.narrowing import is_host_array
 from gymbridge_runtime.core.ownership import ALLOW_COPIES, Ownership, is_alone, obstacle
-from gymbridge_runtime.core.tree import warn_if_unconverted
+from gymbridge_runtime.core.tree import warn_if_unconverted, warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,6 +52,7 @@ class Arrays:
         float_dtype: AnyDType | None,
         *,
         arrays_only: bool,
+        keeps_large: bool,
     ) -> None:
         self.target: AnyBackend = target
         self.device: object = device
@@ -60,6 +61,7 @@ class Arrays:
         self.is_bounded: bool = False
         """Whether integers are known to fit the target where the whole tree is one array."""
         self.arrays_only: bool = arrays_only
+        self.keeps_large: bool = keeps_large
         self._never: bool = ownership is Ownership.NEVER_COPY
         self._kept: frozenset[AnyDType] = frozenset(
             dtype for dtype in target.kept_dtypes if target.stored_at(dtype, device) == dtype
@@ -141,15 +143,29 @@ class Arrays:
 
     # -- what is imported from the host -------------------------------------------------------
 
-    def number(self, value: object, role: Role) -> HostArray:
-        """Return memory for the target that holds one number."""
+    def number(self, value: object, role: Role) -> HostArray | None:
+        """Return memory for the target that holds one number; None if it stays as it is."""
         if role is Role.SCALAR:
             array: HostArray = np.array(value)
         else:
-            array = _array_of_number(cast("complex", value))
+            number = cast("complex", value)
+            if isinstance(number, int) and not _INT64.min <= number <= _INT64.max:
+                self._refuse(number)
+                return None
+            array = _array_of_number(number)
         if self.float_dtype is None and array.dtype in self._kept:
             return array
         return self.memory(array, HostView(array, owned=True), None, False, False)
+
+    def _refuse(self, value: int) -> None:
+        """Say that no array holds ``value``: by a warning, once for each type, if it is kept."""
+        # Python does not write integers of very many digits
+        is_long = self.keeps_large or value.bit_length() > _BITS_IN_WORDS
+        text = f"an int of {value.bit_length()} bits" if is_long else f"the int {value}"
+        text += " does not fit the 64 bits of an array"
+        if not self.keeps_large:
+            raise ConversionError(text, "pass it as a str, or leave it out")
+        warn_once(type(value), f"{text}: it stays as it is", RuntimeWarning)
 
     def memory(
         self,
@@ -238,13 +254,6 @@ def _items_of(value: object) -> Iterable[object]:
 
 def _array_of_number(value: complex) -> HostArray:
     """Return a 0-d array that keeps the value of a Python number."""
-    if not isinstance(value, int):
-        return np.array(value, np.float64 if isinstance(value, float) else np.complex128)
-    if _INT64.min <= value <= _INT64.max:
+    if isinstance(value, int):
         return np.array(value, np.int64)
-    # Python does not write integers of very many digits
-    many = value.bit_length() > _BITS_IN_WORDS
-    text = f"an int of {value.bit_length()} bits" if many else f"the int {value}"
-    raise ConversionError(
-        f"{text} does not fit the 64 bits of an array", "pass it as a str, or leave it out"
-    )
+    return np.array(value, np.float64 if isinstance(value, float) else np.complex128)

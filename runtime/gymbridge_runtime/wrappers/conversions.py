@@ -17,7 +17,7 @@ from gymbridge_runtime.core.containers import container_of
 from gymbridge_runtime.core.converter import Converter, Part, convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import AnyDType, safe_casts
-from gymbridge_runtime.core.errors import ConversionError
+from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.core.memory import as_array, copied, usual_items
 from gymbridge_runtime.core.narrowing import (
     is_discrete,
@@ -109,7 +109,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._terminated: Converter = self._to_agent("terminated", self.device, float_dtype)
         self._truncated: Converter = self._to_agent("truncated", self.device, float_dtype)
         replicated = target.replicated(self.device)
-        self._info: Converter = self._to_agent("info", replicated)
+        self._info: Converter = self._to_agent("info", replicated, keeps_large=True)
         self._sample: Converter = Converter(target, device=replicated, root="action")
         self._options: Converter = Converter(
             source,
@@ -127,15 +127,22 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._to_env: Converter = Converter(
             source, device=self.env_device, copy=shares, root="action"
         )
-        self._fitter: Fitter = Fitter(never_copies=copy is False, for_numpy=source is NUMPY)
+        self._fitter: Fitter = Fitter(
+            never_copies=copy is False,
+            for_numpy=source is NUMPY,
+            integer_advice=target.integer_advice,
+        )
 
-    def _to_agent(self, root: str, device: object, float_dtype: object = None) -> Converter:
+    def _to_agent(
+        self, root: str, device: object, float_dtype: object = None, *, keeps_large: bool = False
+    ) -> Converter:
         return Converter(
             self.settings.target,
             device=device,
             copy=self.settings.copy,
             float_dtype=float_dtype,
             default=Ownership.PROVE,
+            keeps_large=keeps_large,
             root=root,
         )
 
@@ -218,7 +225,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         try:
             fitted = self._fitter.fit(self._action_space, on_host)
         except ConversionError as error:
-            if not error.path:
+            if isinstance(error, CopyRequiredError) and not error.path:
                 error.about(describe(action))
             error.below("action")
             raise
