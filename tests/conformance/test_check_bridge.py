@@ -334,8 +334,8 @@ def test_a_reward_of_two_numbers_is_an_array() -> None:
 def test_it_says_which_result_of_several_environments_is_wrong() -> None:
     class Doubles(vector.NumpyToTorch[Value, Value]):
         @override
-        def step(self, actions: Value) -> Value:
-            obs, rewards, *rest = super().step(actions)
+        def step(self, actions: Value, env_id: Value = None) -> Value:
+            obs, rewards, *rest = super().step(actions, env_id)
             return obs, rewards.double(), *rest
 
     worlds: Value = WorldVector()

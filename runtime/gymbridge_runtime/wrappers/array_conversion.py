@@ -89,6 +89,8 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
         1.0
     """
 
+    takes_any_source: bool = True
+
     def __init__(
         self,
         env: gym.Env[EnvObsT, EnvActT],

@@ -44,6 +44,8 @@ class ArrayConversion(VectorBridge[ObsT, ActT, EnvObsT, EnvActT, ArrayT]):
         (2,)
     """
 
+    takes_any_source: bool = True
+
     def __init__(
         self,
         env: VectorEnv[EnvObsT, EnvActT, ArrayT],
