@@ -16,9 +16,9 @@ def install(session: nox.Session, extra: str) -> None:
 
 @nox.session(python=["3.11", "3.12", "3.13"])
 def tests(session: nox.Session) -> None:
-    """Run the tests; arguments after `--` go to pytest."""
+    """Run all tests, slow ones included; arguments after `--` go to pytest."""
     install(session, "test")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-m", "", *session.posargs)
 
 
 @nox.session
@@ -39,7 +39,7 @@ def mutation(session: nox.Session) -> None:
 def coverage(session: nox.Session) -> None:
     """Run the tests and show which lines of the runtime they miss."""
     install(session, "test")
-    session.run("pytest", "--cov", "--cov-report=term", *session.posargs)
+    session.run("pytest", "-m", "", "--cov", "--cov-report=term", *session.posargs)
 
 
 @nox.session
@@ -117,7 +117,7 @@ def demo(session: nox.Session) -> None:
 def examples(session: nox.Session) -> None:
     """Run the examples, shortened; arguments after `--` go to pytest."""
     install(session, "test")
-    session.run("pytest", "tests/examples", *session.posargs)
+    session.run("pytest", "tests/examples", "-m", "", *session.posargs)
 
 
 @nox.session

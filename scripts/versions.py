@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pytest")
+TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pytest", "pytest-xdist")
 TESTS = (
     "tests/conformance/test_shipped.py",
     "tests/environments/test_persistence.py",

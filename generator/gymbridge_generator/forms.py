@@ -87,8 +87,8 @@ FORMS: Mapping[Form, FormFacts] = {
         env_last=(),
         results=("{theirs.obs}", "float", "bool", "bool", "Info"),
         values=(
-            "Actions go in as arrays of {title}; observations and infos come back as such. "
-            "Reward, terminated and truncated are a float and two bools."
+            "Actions are arrays of {title}; observations and infos come back as arrays of {title}, "
+            "too. Reward is a float; terminated and truncated are bools."
         ),
         subscript="dict[str, {theirs.array}]",
         example=Example(
@@ -121,8 +121,8 @@ FORMS: Mapping[Form, FormFacts] = {
         env_last=("types.AnyType",),
         results=("{theirs.obs}", "{theirs.array}", "{theirs.array}", "{theirs.array}", "Info"),
         values=(
-            "Actions go in as arrays of {title}; observations, rewards, terminations, "
-            "truncations and infos come back as such."
+            "Actions are arrays of {title}; observations, rewards, terminations, truncations and "
+            "infos come back as arrays of {title}, too."
         ),
         subscript="dict[str, {theirs.array}]",
         example=Example(
@@ -165,9 +165,9 @@ FORMS: Mapping[Form, FormFacts] = {
             "dict[AgentT, Info]",
         ),
         values=(
-            "Actions go in as arrays of {title}; observations and infos come back as such, in a "
-            "dictionary with an entry for each agent. Rewards are floats; terminations and "
-            "truncations are bools."
+            "Actions are arrays of {title}; observations and infos come back as arrays of {title}, "
+            "too, in dictionaries with an entry for each agent. Rewards are floats; terminations "
+            "and truncations are bools."
         ),
         subscript="str, dict[str, {theirs.array}]",
         example=Example(

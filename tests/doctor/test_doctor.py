@@ -238,8 +238,15 @@ def test_doctor_agrees_with_list(report: dict[str, Any], tmp_path: Path) -> None
     )
 
 
-@pytest.mark.parametrize("out", ["bridges", "src/mine/bridges"])
-@pytest.mark.parametrize("by", ["name", "settings"])
+@pytest.mark.parametrize(
+    ("out", "by"),
+    [
+        ("src/mine/bridges", "settings"),
+        pytest.param("bridges", "settings", marks=pytest.mark.slow),
+        pytest.param("src/mine/bridges", "name", marks=pytest.mark.slow),
+        pytest.param("bridges", "name", marks=pytest.mark.slow),
+    ],
+)
 def test_a_package_in_the_working_folder_is_found(tmp_path: Path, out: str, by: str) -> None:
     settings = f'[tool.gymbridge]\nout = "{out}"\nbackends = ["numpy", "torch"]\n'
     (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
@@ -288,6 +295,7 @@ def test_a_missing_library_is_no_failure(examine: Examine) -> None:
     assert found["pairs"] == []
 
 
+@pytest.mark.slow
 def test_a_library_that_ends_its_process_does_not_end_the_doctor(examine: Examine) -> None:
     found = examine(
         {
@@ -310,6 +318,7 @@ def test_a_library_that_ends_its_process_does_not_end_the_doctor(examine: Examin
     assert [pair["wrapper"] for pair in found["pairs"]] == ["FineToNumpy", "NumpyToFine"]
 
 
+@pytest.mark.slow
 def test_the_report_ends_with_a_verdict(tmp_path: Path) -> None:
     generate(tmp_path, {"absent": "", "raises": "raise RuntimeError('no driver')", "fine": MODULE})
     verdict = (
@@ -321,6 +330,7 @@ def test_the_report_ends_with_a_verdict(tmp_path: Path) -> None:
     assert doctor("--json", cwd=tmp_path).stderr == f"gymbridge: {verdict}\n"
 
 
+@pytest.mark.slow
 def test_a_pair_that_ends_its_process_does_not_stop_the_others(
     examine: Examine,
 ) -> None:

@@ -56,7 +56,12 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize(
     ("library", "context"),
-    [("torch", "fork"), ("torch", "spawn"), ("jax", "fork"), ("jax", "forkserver")],
+    [
+        ("torch", "fork"),
+        pytest.param("torch", "spawn", marks=pytest.mark.slow),
+        pytest.param("jax", "fork", marks=pytest.mark.slow),
+        pytest.param("jax", "forkserver", marks=pytest.mark.slow),
+    ],
 )
 def test_wrapped_environments_work_in_worker_processes(library: str, context: str) -> None:
     """Forked workers too, although Gymnasium makes one wrapper in the main process before."""
@@ -97,6 +102,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_an_error_in_a_worker_process_reaches_the_main_process() -> None:
     require("torch")
     assert run_python(_FAILING) == (
@@ -135,7 +141,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("library", ["torch", "jax"])
+@pytest.mark.parametrize("library", ["torch", pytest.param("jax", marks=pytest.mark.slow)])
 def test_an_async_vector_environment_can_be_wrapped(library: str) -> None:
     """Workers write into shared memory, and stored observations do not change."""
     require(library)

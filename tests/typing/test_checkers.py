@@ -21,6 +21,8 @@ from tests.typing.checkers import CHECKERS, Project, differences, marked, run_al
 if TYPE_CHECKING:
     from tests.typing.checkers import Diagnostics
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 LIBRARIES = ("array_api_strict", "jax", "mlx", "torch", *CHECKERS)
 

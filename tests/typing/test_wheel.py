@@ -66,6 +66,8 @@ from gymbridge import ArrayConversion, CopyRequiredError
 from gymbridge.array_conversion import array_conversion
 from gymbridge.backends.numpy import NUMPY
 
+pytestmark = pytest.mark.slow
+
 version: str = gymbridge.__version__
 assert_type(ArrayConversion(gym.make("CartPole-v1"), "numpy", "numpy").reset()[0], Any)
 assert_type(array_conversion({"a": 1}, "numpy"), Any)

@@ -1,4 +1,4 @@
-"""CuPy: arrays on GPUs, where they are shared with the other libraries that are there.
+"""CuPy: arrays on GPUs, shared with other libraries on the same GPU.
 
 Written after CuPy's documentation and DLPack's; there was no GPU to run it on. What is tested is
 that it says so where there is none, what its facts are, and, with stand-ins for the libraries, the
@@ -37,7 +37,7 @@ class _Flags(Protocol):
 
 
 class _Device(Protocol):
-    """A GPU; entered, it is where new arrays go."""
+    """A GPU; as a context manager it is the current one."""
 
     @property
     def id(self) -> int: ...
@@ -46,7 +46,7 @@ class _Device(Protocol):
 
 
 class _Array(Protocol):
-    """What is used here of `cupy.ndarray`, which has no types."""
+    """The part of `cupy.ndarray`, which has no types, that this module uses."""
 
     @property
     def dtype(self) -> AnyDType: ...
@@ -103,7 +103,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def from_host(self, view: HostArray, device: _Device | None) -> object:
-        # else the copy may still be running when the owner of the memory writes into it
+        # otherwise the copy may still run when the owner writes into the memory
         with _on(device):
             return _cupy.asarray(view, blocking=True)
 
@@ -145,7 +145,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def parse_device(self, device: object) -> object:
-        """Take CuPy's own object, the number of a GPU, or text as ``"cuda:1"``."""
+        """Take CuPy's own object, the number of a GPU, or text such as ``"cuda:1"``."""
         if device is None:
             return None
         is_object = hasattr(device, "id")
@@ -175,7 +175,7 @@ class CupyBackend(Backend[_Array, _Device]):
     def to_device(self, array: _Array, device: _Device | None) -> _Array:
         if device is None or array.device.id == device.id:
             return array
-        if not array.flags.c_contiguous:  # CuPy moves no array with gaps
+        if not array.flags.c_contiguous:  # CuPy does not move arrays with gaps
             with array.device:
                 array = array.copy()
         with device:
@@ -188,7 +188,7 @@ class CupyBackend(Backend[_Array, _Device]):
     @override
     def export(self, array: _Array) -> Export | None:
         if is_host_memory(array):
-            return None  # memory that is managed for both
+            return None  # managed memory: the host can read it
         return Export(array, device_of(array), array.dtype, dense=array.flags.c_contiguous)
 
     @override
@@ -202,7 +202,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
 
 def _on(device: _Device | None) -> AbstractContextManager[object]:
-    """Return what makes ``device`` the current one for a while."""
+    """Return a context in which ``device`` is the current one."""
     return nullcontext() if device is None else device
 
 

@@ -38,7 +38,7 @@ class NumpyBackend(Backend[HostArray, None]):
 
     @override
     def is_opaque(self, kind: type[object]) -> bool:
-        return issubclass(kind, np.ma.MaskedArray)  # it would lose its mask
+        return issubclass(kind, np.ma.MaskedArray)  # a masked array would lose its mask
 
     @override
     def to_host(self, array: HostArray) -> HostView:

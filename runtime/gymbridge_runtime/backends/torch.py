@@ -1,4 +1,4 @@
-"""PyTorch: mutable arrays on many devices, and blind to memory that is read-only."""
+"""PyTorch: mutable arrays on many devices. It ignores read-only flags."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TORCH", "TorchBackend", "from_numpy", "item", "to_numpy"]
 
-# NumPy has these from ml_dtypes, and PyTorch does not take them from there: the bits travel
+# PyTorch does not import these dtypes of ml_dtypes, so their bits are passed
 _EXTENDED: Final = (
     *("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
     "float8_e8m0fnu",
@@ -67,7 +67,7 @@ _is_transformed: Final = cast(
 
 @cache
 def _has_float64(device: torch.device) -> bool:
-    """Tell whether tensors on ``device`` may be of float64; raise whatever PyTorch raises."""
+    """Tell whether tensors on ``device`` may be float64; PyTorch's errors pass."""
     if device.type == "cpu":
         return True
     _ = torch.zeros((), dtype=torch.float32).to(device)
@@ -99,7 +99,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     title: str = "PyTorch"
     reference: str = "gymbridge_runtime.backends.torch:TORCH"
     roots: frozenset[str] = frozenset({"torch"})
-    # C has two types of 64 unsigned bits, which are equal, and PyTorch refuses one of them
+    # C has two equal types of 64 unsigned bits, and PyTorch refuses one of them
     kept_dtypes: frozenset[AnyDType] = frozenset(
         np.dtype(name) for name in ORDINARY if name != "uint64"
     )
@@ -124,7 +124,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
                 view = to_numpy(array)
             except REFUSED:
                 view = None  # conjugate, negative, sparse, nested, …
-            # NumPy makes memory of its own for a tensor without any
+            # NumPy allocates new memory for a tensor without memory
             if view is not None and not view.flags.owndata:
                 return HostView(view, owned=False)
         tensor = _ordinary(array)
@@ -137,7 +137,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return self._shown(plain, owned=owned)
 
     def _shown(self, tensor: torch.Tensor, *, owned: bool) -> HostView:
-        """View an ordinary tensor on the host."""
+        """View a strided tensor on the host."""
         if tensor.dtype in _PLAIN:
             return HostView(tensor.numpy(), owned, copied=owned)
         bits = tensor.view(_DTYPES[f"uint{8 * tensor.itemsize}"])
@@ -150,7 +150,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return tensor if device is None else tensor.to(device)
 
     def _as_tensor(self, view: HostArray) -> torch.Tensor:
-        """Return a tensor over the memory of ``view``, which may be of a dtype of ml_dtypes."""
+        """Return a tensor over the memory of ``view``; its dtype may be one of ml_dtypes."""
         flags = view.flags
         if view.dtype in self.kept_dtypes and flags.owndata and flags.behaved:
             return _from_numpy(view)
@@ -158,7 +158,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         bits = view.view(f"u{view.itemsize}") if name in _EXTENDED else view
         if bits.dtype == np.uint64:
             bits = bits.view(np.uint64)  # C has two such types, and PyTorch takes one
-        # from_numpy warns of read-only memory, which comes here only to be moved off the host
+        # from_numpy warns about read-only memory, which comes here only for a transfer
         tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
         return tensor.view(_DTYPES[name]) if name in _EXTENDED else tensor
 
@@ -191,7 +191,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def snapshot(self, array: torch.Tensor, device: torch.device | None) -> object:
-        own = array.detach()  # of what NumPy need not be shown
+        own = array.detach()  # this needs no view from NumPy
         if array.is_nested or array.is_quantized or array.layout is not torch.strided:
             copy = own.clone()
             return copy if device is None else copy.to(device)
@@ -205,7 +205,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         # a view of one element may have any stride: a field of a structured array
         if flags.c_contiguous and flags.aligned and flags.owndata:
             return True
-        # PyTorch's loops over complex numbers end the process where these are not aligned
+        # PyTorch's loops over unaligned complex numbers abort the process
         if view.dtype.kind == "c" and not view.flags.aligned:
             return False
         return has_whole_strides(view)  # a negative one makes torch.from_dlpack abort the process
@@ -236,9 +236,9 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         try:
             if not isinstance(device, (str, torch.device)):
                 raise TypeError(f"a device is text or a torch.device, not {type(device).__name__}")
-            # what converts together is told by the identity of its device
+            # conversions are joined by the identity of their device
             parsed = torch.device(device) if isinstance(device, str) else device
-            # the first use tells whether the device is there
+            # the first use shows whether the device exists
             _ = _has_float64(parsed), _has_storage(parsed)
         except REFUSED as error:
             there = ", ".join(map(repr, self.devices()))
@@ -250,7 +250,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             raise ConversionError(
                 "PyTorch's device 'meta' has no memory to hold values", "name another device"
             )
-        # the host has one device, and to move from "cpu" to "cpu:0" is a copy to PyTorch
+        # the host has one device, but PyTorch copies from "cpu" to "cpu:0"
         return torch.device("cpu") if parsed.type == "cpu" else parsed
 
     @override
@@ -260,7 +260,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def devices(self) -> Sequence[str]:
         found = torch.accelerator
-        # PyTorch 2.6 has no current accelerator to name where there is no device
+        # PyTorch 2.6 names no current accelerator without a device
         places = (f"{found.current_accelerator()}:{n}" for n in range(found.device_count()))
         return ("cpu", *places)
 
@@ -289,7 +289,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def imports_at(self, place: tuple[int, int], device: torch.device | None) -> bool:
         kind, index = place
-        is_cuda = kind == (CUDA if torch.version.hip is None else ROCM)  # "cuda" to PyTorch, both
+        is_cuda = kind == (CUDA if torch.version.hip is None else ROCM)  # PyTorch calls both "cuda"
         if device is None or not is_cuda or not torch.cuda.is_available():
             return is_cuda and torch.cuda.is_available()
         current = str(device) == "cuda" and torch.cuda.current_device() == index
@@ -301,7 +301,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
 
 def _ordinary(array: torch.Tensor) -> torch.Tensor:
-    """Return ``array`` without its history; refuse what has no memory of strided numbers."""
+    """Return ``array`` without its gradient history; refuse tensors without strided memory."""
     refusal = None
     if _is_transformed(array):
         refusal = _TRANSFORMED
@@ -328,7 +328,7 @@ def _ordinary(array: torch.Tensor) -> torch.Tensor:
     elif array.is_quantized:
         refusal = f"PyTorch stores {array.dtype} as quantized numbers", "call dequantize() first"
     elif array.is_cpu and array.numel() and not array.untyped_storage().data_ptr():
-        # NumPy would make memory of its own for it, full of what was there before
+        # NumPy would allocate uninitialised memory for it
         refusal = _FREED
     elif array.dtype not in _NAMES:
         refusal = f"PyTorch has {array.dtype}, which NumPy has not", "cast it with to() first"

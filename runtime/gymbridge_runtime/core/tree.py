@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import currentframe
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from weakref import WeakSet
@@ -144,8 +145,16 @@ def warn_if_unconverted(value: object, held: Callable[[], Iterable[object]]) -> 
         f"{name} holds arrays that are not converted, because gymbridge does not know how to build "
         + f"another one; register it with gymbridge.register_container({kind.__qualname__}, ...)",
         UnconvertedContainerWarning,
-        stacklevel=2,
+        stacklevel=_level_of_caller(),
     )
+
+
+def _level_of_caller() -> int:
+    """Return the stack level of the code that called gymbridge, as `warnings.warn` counts it."""
+    frame, level = currentframe(), 0
+    while frame and str(frame.f_globals.get("__name__")).startswith(("gymbridge", "gymnasium")):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _is_array(value: object) -> bool:

@@ -39,8 +39,8 @@ def array_conversion(  # pyright: ignore[reportAny] what it is follows from a va
         value: An array, a number, or containers of them.
         xp: The array API module of the library, or its name.
         device: Where the arrays go: the library's own object, or text.
-        copy: None shares memory where it can, True always copies, False never does and raises
-            `CopyRequiredError` where it would have to.
+        copy: None shares memory where both libraries allow it; otherwise it copies. True always
+            copies. False never copies, and raises `CopyRequiredError` where a copy is needed.
     """
     return converter_to(backend_for(xp), device, copy)(value)
 
@@ -55,11 +55,11 @@ def conversion_arguments(names: tuple[str, str], settings: Settings) -> dict[str
 class ArrayConversion(SingleBridge[WrapperObsType, WrapperActType, ObsType, ActType]):
     """Use environments of one array API library from another.
 
-    A generated class says more to a type checker: ``NumpyToTorch(env)`` instead of
-    ``ArrayConversion(env, "numpy", "torch")``. The types of this class are ``Any`` unless they are
-    given: ``ArrayConversion[Tensor, Tensor](env, "numpy", "torch")``.
+    Prefer a generated class, such as ``NumpyToTorch(env)``: a type checker knows its types. The
+    types of this class are ``Any`` unless you name them: ``ArrayConversion[Tensor, Tensor](env,
+    "numpy", "torch")``.
 
-    Reward, terminated and truncated are a float and two bools. Rendered frames stay as they are.
+    Reward is a float; terminated and truncated are bools. Rendered frames do not change.
     Specs and pickles hold the names of the modules.
 
     Args:
@@ -68,10 +68,10 @@ class ArrayConversion(SingleBridge[WrapperObsType, WrapperActType, ObsType, ActT
         target_xp: The array API module of the agent, or its name.
         env_device: Where actions go: the library's own object, or text.
         target_device: Where the agent's arrays go.
-        copy: None shares an array only if nobody else can reach its memory and copies it otherwise,
-            True always copies, False never does and raises `CopyRequiredError` where it would have
-            to.
-        float_dtype: What floating observations and rewards are cast to; infos keep theirs.
+        copy: None shares an array only if nobody else can reach its memory; otherwise it copies.
+            True always copies. False never copies, and raises `CopyRequiredError` where a copy is
+            needed.
+        float_dtype: The dtype for floating observations and rewards; infos keep theirs.
 
     Examples:
         >>> import gymnasium as gym

@@ -17,14 +17,14 @@ _TAKE = {
     "parallel": "the class of that name in `parallel`, as in `from gymbridge.parallel import {}`",
     "turn-based": "`pettingzoo.utils.aec_to_parallel(env)`, whose agents all act at once",
 }
-"""What to take for an environment of each form."""
+"""The wrapper to use for an environment of each form."""
 
 
 def require_form(wrapper: str, env: object, form: Form) -> None:
     """Raise a TypeError if ``env`` is known to have another form.
 
-    An environment of no known form passes: Gymnasium has its own error for it, and anything with
-    the methods of a parallel environment is one.
+    An environment of an unknown form passes: Gymnasium has its own error for it, and any object
+    with the methods of a parallel environment counts as one.
     """
     found = _form(env)
     if found not in {form, ""}:

@@ -56,10 +56,9 @@ class ParallelBridge(
         dict[AgentT, bool],
         dict[AgentT, Info],
     ]:
-        """Take one step with every agent that lives.
+        """Take one step with every living agent.
 
-        The environment receives each action as the agent's own ``action_space`` would have sampled
-        it.
+        The environment receives each action as the agent's own ``action_space`` samples it.
         """
         convert = self._convert
         env_obs, rewards, terminations, truncations, env_infos = self.env.step(
@@ -82,7 +81,7 @@ class ParallelBridge(
         return convert.obs_and_info(env_obs, env_infos)
 
     def sample_action(self) -> dict[AgentT, WrapperActType]:
-        """Return random actions, one for each agent that lives, as the agents' own arrays."""
+        """Return random actions, one for each living agent, as the agents' own arrays."""
         actions = {
             agent: cast("object", self.action_space(agent).sample()) for agent in self.agents
         }

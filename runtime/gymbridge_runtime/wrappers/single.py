@@ -48,7 +48,7 @@ class SingleBridge(
         The environment receives ``action`` as its own ``action_space`` would have sampled it.
         """
         convert = self._convert
-        # environments may return other numbers and flags than they declare
+        # environments may return other types than they declare
         env_action = convert.action(action)
         env_obs, reward, terminated, truncated, env_info = self.env.step(env_action)
         return convert.step(env_obs, reward, terminated, truncated, env_info)

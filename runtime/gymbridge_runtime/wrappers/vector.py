@@ -31,7 +31,7 @@ __all__ = ["VectorBridge"]
 
 
 def _method(env: object, name: str) -> Callable[..., tuple[object, ...]]:
-    """Return what Gymnasium's vector environments can do, and their class does not say."""
+    """Return a method that Gymnasium's vector environments have without a declaration."""
     return cast("Callable[..., tuple[object, ...]]", untyped(untyped(env, "unwrapped"), name))
 
 
@@ -75,8 +75,8 @@ class VectorBridge(
         """Start an episode in every environment.
 
         Array leaves of ``options`` are converted towards the environments. ``seed`` is passed on:
-        Gymnasium's vector environments take one for each environment as well, though the class
-        that they share does not say so.
+        Gymnasium's vector environments also take a list with a seed for each environment, although
+        their base class does not declare it.
         """
         convert = self._convert
         env_obs, env_infos = self.env.reset(

@@ -31,7 +31,7 @@ __all__ = ["JAX", "ArrayImpl", "JaxBackend", "to_numpy"]
 
 _Placement: TypeAlias = "OneJaxDevice | Sharding"
 
-# JAX declares these without types, or with types that jaxlib does not
+# JAX declares these without types, or with types that jaxlib lacks
 _at_one: Final = cast("Callable[[OneJaxDevice], Sharding]", SingleDeviceSharding)
 _spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)
 _process_count: Final = cast("Callable[[], int]", untyped(jax, "process_count"))
@@ -60,7 +60,7 @@ _NARROWED: Final = HALVES | {
     np.dtype("int64"): np.dtype("int32"),
     np.dtype("uint64"): np.dtype("uint32"),
 }
-"""What JAX has only with x64 on, and how it narrows it without."""
+"""The dtypes that JAX has only with x64 on, and how it narrows them."""
 _KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - _NARROWED.keys()
 
 ArrayImpl: Final = next(
@@ -71,7 +71,7 @@ to_numpy: Final = cast("Callable[[object], HostArray]", np.asarray)
 """View an array on the host; the view is read-only."""
 
 _ALIGNMENT: Final = 64
-"""What the CPU client asks of memory that it takes over instead of copying it."""
+"""The alignment of memory that the CPU client takes over without a copy."""
 
 
 class JaxBackend(Backend[jax.Array, _Placement]):
@@ -90,7 +90,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def calls_reach(self, device: _Placement | None) -> bool:
-        # each of several processes sees its part of an array; arrays on a GPU had better stay there
+        # a process sees only its part of an array; arrays on a GPU should stay there
         is_one = not isinstance(device, NamedSharding) and _process_count() == 1
         return is_one and not self.leaves_host(None) and not self.leaves_host(device)
 
@@ -101,12 +101,12 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def is_array(self, kind: type[object]) -> bool:
-        # a tracer is one so that it is refused by name
+        # a tracer counts as an array, so that it is refused with its path
         return issubclass(kind, (jax.Array, Tracer)) or self.is_opaque(kind)
 
     @override
     def is_opaque(self, kind: type[object]) -> bool:
-        return kind.__name__ == "PRNGKeyArray"  # a key is no array of numbers
+        return kind.__name__ == "PRNGKeyArray"  # a random key is no array of numbers
 
     @override
     def to_host(self, array: jax.Array) -> HostView:
@@ -122,9 +122,9 @@ class JaxBackend(Backend[jax.Array, _Placement]):
                 "parts of the JAX array are on other hosts", "gather it with process_allgather()"
             )
         view = np.asarray(array)
-        # numbers of four bits and rows that do not lie together are not what NumPy shows
+        # NumPy cannot view four-bit numbers and other layouts than C order
         copied = not array.is_fully_replicated or view.flags.owndata
-        # JAX keeps what it gathered, so that not even a gathered view is ours alone
+        # JAX keeps a gathered view, so we do not own it
         return HostView(view, owned=False, copied=copied)
 
     @override
@@ -141,7 +141,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             array = IMPORTS.one(views[0], device)
             return self._put(views, device) if array is None else [array]
         large = [view for view in views if view.nbytes >= SMALL]
-        if large:  # the rest is imported by one compiled call if there is one
+        if large:  # small arrays are imported by one compiled call, if there is one
             small = [view for view in views if view.nbytes < SMALL]
             rest = self.from_host_many(small, device) if small else ()
             found = iter(self._put(large, device)), iter(rest)
@@ -170,7 +170,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             return _copied(array)
         view = self.to_host(array).array
         if array.weak_type or self.stored_as(array.dtype) not in {array.dtype, None}:
-            with _wide(array.dtype):  # of these NumPy would not keep everything
+            with _wide(array.dtype):  # NumPy would lose something of these
                 return self.to_device(_copied(array), device)
         copy = self.private_copy(view, view.dtype)
         return self.beside(array, copy) if device is None else self.from_host(copy, device)
@@ -178,7 +178,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     @override
     def beside(self, array: jax.Array, view: HostArray) -> object:
         if array.committed:
-            return self.from_host(view, array.sharding)  # somebody put it there
+            return self.from_host(view, array.sharding)  # the array was put there explicitly
         (device,) = cast("set[OneJaxDevice]", array.devices())
         with _default_device(device):
             return self.from_host(view, None)
@@ -193,7 +193,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             return dtype
         if dtype in _NARROWED:
             return dtype if CONFIG.jax_enable_x64 else _NARROWED[dtype]
-        # of ml_dtypes it has all but two
+        # it has all ml_dtypes but two
         has = is_extended_name(dtype.name) and not dtype.name.startswith("float6_")
         return dtype if has else None
 
@@ -229,7 +229,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     def device_text(self, device: _Placement | None) -> object:
         if isinstance(device, SingleDeviceSharding):
             (one,) = _all_devices(device)
-            if device == _at_one(one):  # and in no other memory than the device's own
+            if device == _at_one(one):  # only for the device's default memory
                 device = one
         if device is None or isinstance(device, Sharding):
             return device
@@ -273,7 +273,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         devices = _all_devices(array.sharding)
         if len(devices) != 1 or not array.is_fully_addressable or _is_host(*devices):
             return None
-        # JAX declares the numbers of DLPack's devices as an enum, and they are ints
+        # JAX declares the kinds of DLPack devices as an enum, but they are ints
         place = device_of(cast("Producer", cast("object", array)))
         return Export(array, place, array.dtype, dense=True)
 
@@ -282,7 +282,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         kind, index = place
         if kind not in GPUS:
             return False
-        # DLPack counts the devices of a kind in this machine
+        # DLPack counts the devices of this machine
         there = [
             one
             for one in _local_devices()
@@ -308,13 +308,13 @@ def _is_host(device: OneJaxDevice) -> bool:
 def _wide(dtype: AnyDType) -> AbstractContextManager[object]:
     """Return the context in which JAX moves arrays of ``dtype`` as they are.
 
-    Those made with x64 on it narrows without it, where they are on more than one device.
+    Without this context JAX narrows arrays made with x64 on, if they are on several devices.
     """
     return _x64() if dtype in _NARROWED and not CONFIG.jax_enable_x64 else nullcontext()
 
 
 def _for_shape(device: _Placement, shape: tuple[int, ...]) -> _Placement:
-    """Return ``device`` for arrays of ``shape``, some of which a mesh does not divide."""
+    """Return ``device`` for arrays of ``shape``: replicated if the mesh does not divide them."""
     return _layout(device, shape) if isinstance(device, NamedSharding) else device
 
 
@@ -330,7 +330,7 @@ def _layout(mesh: NamedSharding, shape: tuple[int, ...]) -> NamedSharding:
 
 
 def _over(mesh: NamedSharding, spec: PartitionSpec) -> NamedSharding:
-    """Return ``mesh`` with another layout, in the same kind of memory."""
+    """Return ``mesh`` with another sharding, in the same kind of memory."""
     kind = cast("str | None", untyped(mesh, "memory_kind"))
     return NamedSharding(mesh.mesh, spec, memory_kind=kind)
 
