@@ -67,7 +67,7 @@ class Policy(nn.Module):
     def forward(self, obs: Tensor) -> Tensor:
         scores: Tensor = self._scores(obs)
         time.sleep(self._seconds)  # a larger network on an accelerator
-        return torch.distributions.Categorical(logits=scores).sample()
+        return torch.multinomial(scores.softmax(-1), 1)[:, 0]
 
 
 @torch.no_grad()
