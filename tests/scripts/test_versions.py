@@ -1,15 +1,18 @@
-"""The bounds in pyproject.toml are versions that tests are run with."""
+"""The lower bounds in pyproject.toml are tested versions."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 
-from scripts.versions import ON_REQUEST, SETTINGS, requirements
-from tests.support import REPOSITORY
+import pytest
+
+from scripts.versions import OLDER, ON_REQUEST, RUNS, SETTINGS, requirements
+from tests.support import REPOSITORY, require_version
 
 EXTRAS = ("cli", "generator", "jax", "mlx", "parallel", "torch")
-"""What users install; tools of those who work on gymbridge are run in one version only."""
+"""The extras for users; development tools are tested in one version only."""
 
 
 def pinned(name: str) -> dict[str, str]:
@@ -38,36 +41,67 @@ def bounds() -> dict[str, set[tuple[int, ...]]]:
 
 
 def release(version: str) -> tuple[int, ...]:
-    """Return what tells versions apart: 3.1 and 3.1.0 are one."""
+    """Return a version without trailing zeros: 3.1.0 is 3.1."""
     parts = [int(part) for part in version.split(".")]
     while parts and parts[-1] == 0:
         parts.pop()
     return tuple(parts)
 
 
-def test_every_lower_bound_is_run() -> None:
+def test_every_lower_bound_is_tested() -> None:
     lowest = pinned("constraints-lowest.txt")
+    for requirement in ON_REQUEST["torch-lowest"].also:  # it is several GB
+        package, _, lowest[package] = requirement.partition("==")
     run = {package: {release(version)} for package, version in lowest.items()}
-    # two distributions that others come in the versions of
+    # jaxlib and mlx-cpu follow the versions of jax and mlx
     assert bounds() == {name: run[name] for name in run if name not in {"jaxlib", "mlx-cpu"}}
 
 
-def test_no_lower_bound_is_above_the_versions_of_the_other_tests() -> None:
+def test_no_lower_bound_is_above_the_pinned_versions() -> None:
     newest, lowest = pinned("constraints.txt"), pinned("constraints-lowest.txt")
     assert {name for name in lowest if release(lowest[name]) > release(newest[name])} == set()
 
 
-def test_the_newest_versions_are_of_all_that_is_installed_and_none_is_older() -> None:
+def test_newest_versions_cover_all_packages_and_none_is_older() -> None:
     newest, others = pinned("constraints-newest.txt"), pinned("constraints.txt")
     older = {name for name in newest if release(newest[name]) < release(others[name])}
     assert older == set()
     assert {*bounds()} - {*newest} == {"torch"}
 
 
-def test_what_is_not_released_runs_on_request_and_everything_else_in_given_versions() -> None:
+def test_gymnasium_runs_in_every_minor_version_from_the_lowest_on() -> None:
+    files = {setting.constraints for setting in SETTINGS.values() if setting.constraints}
+    found = {pinned(file)["gymnasium"] for file in files}
+    found |= {version for setting in SETTINGS.values() for version in setting.gymnasiums}
+    minors = sorted({release(version)[1] for version in found})
+    assert minors == list(range(minors[0], minors[-1] + 1))
+
+
+def test_a_skipped_test_says_what_it_needs() -> None:
+    said = "SKIPPED [2] tests/a.py:75: needs gymnasium>=1.4, and 1.2.2 is installed\n"
+    assert OLDER.findall(said) == ["needs gymnasium>=1.4, and 1.2.2 is installed"]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("CI", raising=False)
+        with pytest.raises(pytest.skip.Exception, match=r"^needs numpy>=99, and .* is installed$"):
+            require_version("numpy>=99")
+        require_version("numpy>=1")
+        patched.setenv("CI", "true")
+        with pytest.raises(pytest.fail.Exception, match="CI has to test with it"):
+            require_version("numpy>=99")
+
+
+def test_what_ran_on_request_is_written_down() -> None:
+    runs = json.loads(RUNS.read_text(encoding="utf-8"))
+    assert {*runs} == {*ON_REQUEST} - {"next"}
+    for name, run in runs.items():
+        versions = {f"{package}=={version}" for package, version in run["versions"].items()}
+        assert {each for each in ON_REQUEST[name].also if "==" in each} <= versions
+
+
+def test_only_the_setting_on_request_has_no_constraints() -> None:
     files = [setting.constraints for setting in SETTINGS.values()]
     assert all(name is not None and (REPOSITORY / "scripts" / name).is_file() for name in files)
     assert all("--pre" not in requirements(setting) for setting in SETTINGS.values())
     assert {name: "--pre" in requirements(setting) for name, setting in ON_REQUEST.items()} == {
-        "next": True
+        name: name == "next" for name in ON_REQUEST
     }

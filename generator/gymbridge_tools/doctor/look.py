@@ -1,4 +1,4 @@
-"""What one library says of itself; run in a process of its own, which it may end."""
+"""Examines one library, in a process of its own, which may crash."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["WrongError", "backend_in", "has_gpu", "look", "versions_of"]
 
 _WIDE = ("int64", "float64", "complex128")
-"""What some libraries keep as something narrower."""
+"""The dtypes that some libraries narrow."""
 _GPU = "cuda"
-"""What is in the names of distributions that need a GPU."""
+"""A word in the names of distributions that need a GPU."""
 _NO_GPU = "it needs a GPU of NVIDIA, and there is none here"
 
 
 class WrongError(Exception):
-    """Something did not do what it promises."""
+    """The library returned a wrong result."""
 
 
 def look(library: Library) -> LibraryFinding:
@@ -53,7 +53,18 @@ def look(library: Library) -> LibraryFinding:
         return _unusable(library, "broken", _NO_GPU, "do without its wrappers, or uninstall it")
     if not np.array_equal(backend.show(array).array, values):
         raise WrongError("an array that is read again has other values than it was made of")
-    narrows = _narrowed(backend)
+    narrows = _narrowed(backend, None)
+    narrows_on: dict[str, dict[str, str]] = {}
+    problems: list[str] = []
+    for name in backend.devices():
+        try:
+            convert = Converter(backend, device=name, copy=True)
+            if not np.array_equal(backend.show(convert(values)).array, values):
+                raise WrongError(f"an array comes back from {name} with other values")
+        except (ConversionError, ValueError) as error:
+            problems.append(str(error))
+        else:
+            narrows_on[name] = _narrowed(backend, convert.device)
     return LibraryFinding(
         library.name,
         library.title,
@@ -62,6 +73,9 @@ def look(library: Library) -> LibraryFinding:
         devices=tuple(backend.devices()),
         narrows=narrows,
         narrows_when=backend.narrowing[0] if narrows else "",
+        narrows_on={name: there for name, there in narrows_on.items() if there != narrows},
+        problem="; ".join(problems),
+        advice="name another device" if problems else "",
     )
 
 
@@ -73,7 +87,7 @@ def _unusable(library: Library, state: LibraryState, problem: str, advice: str) 
 
 
 def has_gpu() -> bool:
-    """Tell whether NVIDIA's driver is there, and finds a GPU."""
+    """Tell whether NVIDIA's driver is installed and finds a GPU."""
     try:
         driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
@@ -90,15 +104,15 @@ def backend_in(module: str) -> AnyBackend:
 
 
 def versions_of(roots: frozenset[str] | tuple[str, ...]) -> dict[str, str]:
-    """Return the version of every distribution that brings one of these top-level modules."""
+    """Return the versions of the distributions that install these top-level modules."""
     distributions = packages_distributions()
     names = {name for root in roots for name in distributions.get(root, [])}
     return {name: version(name) for name in sorted(names)}
 
 
-def _narrowed(backend: AnyBackend) -> dict[str, str]:
+def _narrowed(backend: AnyBackend, device: object) -> dict[str, str]:
     kept: list[tuple[AnyDType, AnyDType | None]] = [
-        (np.dtype(name), backend.stored_as(np.dtype(name))) for name in _WIDE
+        (np.dtype(name), backend.stored_at(np.dtype(name), device)) for name in _WIDE
     ]
     return {
         dtype.name: stored.name for dtype, stored in kept if stored is not None and stored != dtype

@@ -39,7 +39,7 @@ class NumpyBackend(Backend[HostArray, None]):
 
     @override
     def is_opaque(self, kind: type[object]) -> bool:
-        return issubclass(kind, np.ma.MaskedArray)  # it would lose its mask
+        return issubclass(kind, np.ma.MaskedArray)  # a masked array would lose its mask
 
     @override
     def to_host(self, array: HostArray) -> HostView:
@@ -48,6 +48,10 @@ class NumpyBackend(Backend[HostArray, None]):
     @override
     def from_host(self, view: HostArray, device: None) -> object:
         return view
+
+    @override
+    def from_host_many(self, views: Sequence[HostArray], device: None) -> Sequence[HostArray]:
+        return views
 
     @override
     def snapshot(self, array: HostArray, device: None) -> object:

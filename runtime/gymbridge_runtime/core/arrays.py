@@ -10,7 +10,6 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from gymbridge_runtime.backends.base import HostView
 from gymbridge_runtime.core.describe import shown as text_of
 from gymbridge_runtime.core.direct import DirectImport
 from gymbridge_runtime.core.dtypes import (
@@ -22,7 +21,7 @@ from gymbridge_runtime.core.dtypes import (
 )
 from gymbridge_runtime.core.errors import REFUSED, ConversionError, CopyRequiredError
 from gymbridge_runtime.core.layouts import odd_layout
-from gymbridge_runtime.core.leaves import LeafType, Role
+from gymbridge_runtime.core.leaves import TYPES, LeafType
 from gymbridge_runtime.core.memory import is_writable, silence
 from gymbridge_runtime.core.narrowing import is_host_array
 from gymbridge_runtime.core.ownership import ALLOW_COPIES, Ownership, is_alone, obstacle
@@ -31,12 +30,11 @@ from gymbridge_runtime.core.tree import warn_if_unconverted, warn_once
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.backends.base import AnyBackend, HostView
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["Arrays"]
 
-_INT64 = np.iinfo(np.int64)
 _BITS_IN_WORDS = 1024
 _CAST_FIRST = "cast it first, or allow copies"
 
@@ -79,7 +77,7 @@ class Arrays:
 
     def keep(self, value: object, kind: LeafType, *, is_free: bool) -> object:
         """Return ``value`` itself, or a copy where it may change later."""
-        if kind.role is Role.UNKNOWN:
+        if kind.role == "unknown":
             warn_if_unconverted(value, lambda: _items_of(value))
             return value
         if kind.backend is not None:
@@ -143,19 +141,26 @@ class Arrays:
 
     # -- what is imported from the host -------------------------------------------------------
 
-    def number(self, value: object, role: Role) -> HostArray | None:
-        """Return memory for the target that holds one number; None if it stays as it is."""
-        if role is Role.SCALAR:
-            array: HostArray = np.array(value)
-        else:
-            number = cast("complex", value)
-            if isinstance(number, int) and not _INT64.min <= number <= _INT64.max:
-                self._refuse(number)
-                return None
-            array = _array_of_number(number)
-        if self.float_dtype is None and array.dtype in self._kept:
+    def number(self, value: object) -> HostArray | None:
+        """Return memory for the target that holds one number; None if the number stays itself."""
+        array: HostArray = np.array(value)
+        dtype = array.dtype
+        if dtype.kind in "uO" and issubclass(type(value), int):
+            self._refuse(cast("int", value))
+            return None
+        if dtype in self._kept and self.float_dtype is None:
             return array
-        return self.memory(array, HostView(array, owned=True), None, False, False)
+        stored = self._dtype_of(array, is_bounded=False)
+        return array if stored == dtype else silence().run(array.astype, stored)
+
+    def entry(self, value: object) -> object | None:
+        """Return a number as an array, what stays itself as it is; None for anything else."""
+        kind = TYPES[type(value)]
+        if type(kind) is not LeafType:
+            return None
+        if kind.role in {"number", "scalar"}:
+            return self.number(value)
+        return value if kind.role == "keep" else None
 
     def _refuse(self, value: int) -> None:
         """Say that no array holds ``value``: by a warning, once for each type, if it is kept."""
@@ -250,10 +255,3 @@ class Arrays:
 def _items_of(value: object) -> Iterable[object]:
     items = getattr(value, "values", None)
     return cast("Iterable[object]", items() if callable(items) else value)
-
-
-def _array_of_number(value: complex) -> HostArray:
-    """Return a 0-d array that keeps the value of a Python number."""
-    if isinstance(value, int):
-        return np.array(value, np.int64)
-    return np.array(value, np.float64 if isinstance(value, float) else np.complex128)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import currentframe
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from weakref import WeakSet
@@ -14,7 +15,6 @@ from gymbridge_runtime.core.leaves import (
     NUMBERS,
     TYPES,
     LeafType,
-    Role,
     kind_of_numbers,
     treatment_of,
 )
@@ -71,7 +71,7 @@ def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
     """
     kind = TYPES[type(value)]
     if type(kind) is LeafType:
-        if kind.role is Role.HOST and kind_of_numbers(value) not in NUMBERS:
+        if kind.role == "host" and kind_of_numbers(value) not in NUMBERS:
             kind = treatment_of(value, kind)
         if type(kind) is LeafType:
             leaves.append((value, kind, is_alone))
@@ -88,12 +88,18 @@ def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
         ) from error
     node = Node(container, value, keys)
     is_alone = is_alone and container.is_provable
+    nodes = node.children
     try:
         for child in children:
             is_child_alone = is_alone and getrefcount(child) == ALONE_AS_CHILD
-            node.children.append(flatten(child, leaves, is_alone=is_child_alone))
+            kind = TYPES[type(child)]
+            if type(kind) is LeafType and kind.role != "host":  # most children, without a call
+                leaves.append((child, kind, is_child_alone))
+                nodes.append(None)
+            else:
+                nodes.append(flatten(child, leaves, is_alone=is_child_alone))
     except ConversionError as error:
-        error.below(container.step(keys[len(node.children)]))
+        error.below(container.step(keys[len(nodes)]))
         raise
     node.end = len(leaves)
     return node
@@ -147,12 +153,20 @@ def warn_once(kind: type[object], text: str, category: type[Warning]) -> None:
     """Warn, but once for each type of value that stays as it is."""
     if kind not in _warned:
         _warned.add(kind)
-        warnings.warn(text, category, stacklevel=2)
+        warnings.warn(text, category, stacklevel=_level_of_caller())
+
+
+def _level_of_caller() -> int:
+    """Return the stack level of the code that called gymbridge, as `warnings.warn` counts it."""
+    frame, level = currentframe(), 0
+    while frame and str(frame.f_globals.get("__name__")).startswith(("gymbridge", "gymnasium")):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _is_array(value: object) -> bool:
     kind = TYPES[type(value)]
-    return type(kind) is LeafType and kind.role in {Role.HOST, Role.ARRAY, Role.FOREIGN}
+    return type(kind) is LeafType and kind.role in {"host", "array", "foreign"}
 
 
 def path_to(node: Node | None, place: int) -> str:
@@ -181,7 +195,7 @@ def too_deep(value: object, root: str) -> ConversionError:
             del ways[-1], above[-1:]
             continue
         kind = TYPES[type(child)]
-        if type(kind) is LeafType and kind.role is Role.HOST:
+        if type(kind) is LeafType and kind.role == "host":
             kind = treatment_of(child, kind)
         if type(kind) is LeafType:
             continue

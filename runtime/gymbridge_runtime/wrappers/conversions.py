@@ -1,20 +1,20 @@
 """The general path of a wrapper: everything that passes between an agent and an environment.
 
-A rendered step tries its fast path first, with the attributes that are declared here. Whatever is
+A rendered step first tries its fast path, with the attributes that are declared here. Everything
 unusual comes to the methods.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, Generic, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.actions import Fitter, samples_like
 from gymbridge_runtime.core.bounds import proves_fit
 from gymbridge_runtime.core.containers import container_of
-from gymbridge_runtime.core.converter import Converter, Part, convert_together
+from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import AnyDType, safe_casts
 from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
@@ -51,10 +51,12 @@ ArrayT = TypeVar("ArrayT")
 AgentT = TypeVar("AgentT")
 InfosT = TypeVar("InfosT", default=Info)
 
+_Items: TypeAlias = "Callable[..., dict[object, object] | None]"
+
 _UNKNOWN_SPACE: Final[AnySpace] = Space()
 _ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
 _MOST_NUMBERS: Final = 64
-"""How many numbers a Discrete space may have to have them made in advance."""
+"""The largest Discrete space whose samples are made in advance."""
 
 
 class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
@@ -63,35 +65,41 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # the fast path reads a slot in a third of the time of an attribute
     __slots__: tuple[str, ...] = (
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
-        *("action_type", "casts", "copied", "device", "env_device", "items", "obs_type"),
-        *("own_as_obs", "own_obs", "settings", "_action_space", "_declared", "_env", "_fast_items"),
-        *("_fitter", "_info", "_obs", "_obs_space", "_options", "_reward", "_sample"),
-        *("_terminated", "_to_env", "_to_host", "_truncated"),
+        *("action_type", "casts", "copied", "device", "entries", "env_device", "items", "obs_type"),
+        *("own_as_obs", "own_obs", "settings", "_action_space", "_declared", "_env"),
+        *("_fast_entries", "_fast_items", "_fitter", "_info", "_obs", "_obs_space", "_options"),
+        *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
     )
 
     obs_type: type[object] | None
-    """The type of arrays of the environment that take the fast path; None: there is none."""
+    """The type of the environment's arrays that take the fast path; None: no fast path."""
     own_obs: Callable[[object], HostArray]
-    """Returns memory for an observation that nobody else holds."""
+    """Returns an observation in memory that nobody else holds."""
     casts: bool
-    """Whether observations may have to be cast to `float_dtype`."""
+    """Whether observations may need a cast to `float_dtype`."""
     own_as_obs: Callable[[object], ObsT]
-    """The same function, where the memory is the observation."""
-    items: Callable[[object], dict[object, object] | None]
+    """The same function, for agents of NumPy: the memory is the observation."""
+    items: _Items
     """Returns a dictionary whose arrays take the fast path; None for anything else.
 
     NumPy's arrays are copied where somebody else may hold them.
     """
+    entries: Callable[..., dict[str, object] | None]
+    """Returns the items of an info, with numbers and arrays as NumPy arrays that nobody else holds.
+
+    It returns None if the info holds anything else, except texts and flags. For libraries other
+    than NumPy, its second argument is the function that views an array.
+    """
     action_type: type[object] | None
-    """The type of actions that take the fast path; None: there is none."""
+    """The type of actions that take the fast path; None: no fast path."""
     copied: Callable[[object], EnvActT]
     """Copies an action that is a NumPy array."""
     action_dtype: AnyDType | None
-    """The dtype of actions that are arrays; None: they are not, or their space is unknown."""
+    """The dtype of array actions; None: actions are no arrays, or their space is unknown."""
     action_casts: frozenset[AnyDType]
-    """The other dtypes whose every value that dtype can hold."""
+    """Other dtypes whose values all fit that dtype."""
     action_shape: tuple[int, ...] | None
-    """The shape of such actions."""
+    """The shape of array actions."""
     action_numbers: dict[int, EnvActT]
     """The samples of a small Discrete space, by number."""
 
@@ -105,8 +113,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._declared: AnySpace = _UNKNOWN_SPACE
         self._read_action_space(_UNKNOWN_SPACE)
         self.obs_type = self.action_type = None
-        self.items = _no_items
-        self._set_owners(None if float_dtype is None else target.dtype(float_dtype))
+        self.items = self.entries = _no_items
         self.copied = cast("Callable[[object], EnvActT]", copied)
         self._obs: Converter = self._to_agent("obs", self.device, float_dtype)
         self._reward: Converter = self._to_agent("reward", self.device, float_dtype)
@@ -126,11 +133,12 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._to_host: Converter = Converter(
             NUMPY, copy=copy, default=Ownership.SNAPSHOT, root="action"
         )
-        # what was copied on the way to NumPy may be shared with the environment
+        # an action that was copied on the way to NumPy may be shared with the environment
         shares = False if copy is False else None
         self._to_env: Converter = Converter(
             source, device=self.env_device, copy=shares, root="action"
         )
+        self._set_owners(None if float_dtype is None else target.dtype(float_dtype))
         self._fitter: Fitter = Fitter(
             never_copies=copy is False,
             for_numpy=source is NUMPY,
@@ -151,7 +159,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         )
 
     def _set_owners(self, float_dtype: AnyDType | None) -> None:
-        """Choose the functions that make the host views of a step safe to keep."""
+        """Choose the functions that make host views of a step safe to keep."""
         source, target = self.settings.source, self.settings.target
         shares, keeps_views = source is NUMPY, source.never_changes and target.keeps_read_only
         if self.settings.copy is True:
@@ -167,9 +175,14 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         else:
             self.own_obs = copied
         self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
-        self._fast_items: Callable[[object], dict[object, object] | None] = (
-            owner.own_items if source is NUMPY else partial(usual_items, usual=source.usual_type)
-        )
+        infos = Owner(None, shares=shares, is_constant=keeps_views, other=self._info.arrays.entry)
+        items: _Items = owner.own_items
+        entries: _Items = infos.own_items
+        if source is not NUMPY:
+            items = partial(usual_items, usual=source.usual_type)
+            entries = partial(infos.viewed_items, usual=source.usual_type)
+        self._fast_items: _Items = items
+        self._fast_entries = cast("Callable[..., dict[str, object] | None]", entries)
 
     # -- spaces -------------------------------------------------------------------------------
 
@@ -182,7 +195,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             require_source(type(wrapper).__name__, obs, settings.source, settings.target)
 
     def _read_spaces(self, env: object) -> None:
-        """Read the spaces that ``env`` declares, which may have been exchanged."""
+        """Read the spaces that ``env`` declares, which may have changed."""
         action_space = _space_of(env, "action_space")
         if action_space is not self._declared:
             self._declared = action_space
@@ -196,6 +209,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         is_fast = is_fast and target.calls_reach(None) and source.calls_reach(None)
         self.obs_type = source.usual_type if is_fast and target.calls_reach(self.device) else None
         self.items = _no_items if self.obs_type is None else self._fast_items
+        self.entries = _no_items if self.obs_type is None else self._fast_entries
         reaches_env = is_fast and source.calls_reach(self.env_device)
         self.action_type = target.usual_type if reaches_env else None
 
@@ -225,7 +239,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # -- parts of the fast path ---------------------------------------------------------------
 
     def as_obs(self, tree: object) -> ObsT:
-        """Return ``tree``, which is an observation, with its type."""
+        """Return the observation ``tree`` with its static type."""
         return cast("ObsT", tree)
 
     def cast(self, views: Sequence[object]) -> Sequence[object]:
@@ -235,7 +249,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # -- the general path ---------------------------------------------------------------------
 
     def action(self, action: ActT) -> EnvActT:
-        """Give the environment an action as its own action space would have sampled it."""
+        """Convert an action to what the environment's own action space samples."""
         if self._obs_space is None:
             self._read_spaces(self._env)
         on_host = self._to_host(action)
@@ -263,7 +277,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         # counted before anything else refers to them
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
-        parts = Part(self._obs, obs, is_obs_free), Part(self._info, info, is_info_free)
+        parts = (self._obs, obs, is_obs_free), (self._info, info, is_info_free)
         return cast("tuple[ObsT, InfosT]", tuple(convert_together(parts)))
 
     def options(self, options: Info | None) -> Info | None:
@@ -279,12 +293,12 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         return type(self), (self._env, self.settings)
 
 
-def _no_items(_obs: object) -> None:
+def _no_items(_value: object, _view: object = None) -> None:
     return None
 
 
 def _space_of(env: object, name: str) -> AnySpace:
-    """Return a space of ``env``, or one of which nothing is known where it declares none."""
+    """Return a space of ``env``; an empty `Space` if it declares none."""
     found = cast("object", getattr(env, name, None))
     return found if is_space(found) else _UNKNOWN_SPACE
 
@@ -304,13 +318,13 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
     def step(
         self, obs: object, reward: object, terminated: object, truncated: object, info: Info
     ) -> tuple[ObsT, float, bool, bool, Info]:
-        """Convert all that a step returns, together."""
+        """Convert all results of a step together."""
         # counted before anything else refers to them
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
-        parts = [Part(self._obs, obs, is_obs_free), Part(self._info, info, is_info_free)]
-        # what is on a device comes to the host with the rest
-        parts += map(Part, self._to_numbers, (reward, terminated, truncated), (False,) * 3)
+        parts = [(self._obs, obs, is_obs_free), (self._info, info, is_info_free)]
+        # numbers on a device come to the host with the rest
+        parts += zip(self._to_numbers, (reward, terminated, truncated), (False,) * 3, strict=True)
         new_obs, new_info, *numbers = convert_together(parts)
         return cast("ObsT", new_obs), *self.numbers(*numbers), cast("Info", new_info)
 
@@ -351,19 +365,19 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
         return None if numbers is None else np.asarray(self._to_host(numbers), np.int32)
 
     def leaves(self, obs: object, *others: object) -> list[object] | None:
-        """Return the arrays of a step if all of them take the fast path; None if any does not."""
+        """Return the arrays of a step if all take the fast path; otherwise None."""
         leaves: list[object] = [*obs.values(), *others] if is_plain_dict(obs) else [obs, *others]
         return leaves if {*map(type, leaves)} == {self.obs_type} else None
 
     def like(self, obs: object, arrays: Sequence[object]) -> ObsT:
-        """Return ``arrays`` as ``obs`` is: one array, or a dictionary."""
+        """Return ``arrays`` in the structure of ``obs``: one array, or a dictionary."""
         tree = dict(zip(obs, arrays, strict=True)) if is_plain_dict(obs) else arrays[0]
         return self.as_obs(tree)
 
     def step(
         self, obs: object, rewards: object, terminations: object, truncations: object, infos: Info
     ) -> tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]:
-        """Convert all that a step returns, together."""
+        """Convert all results of a step together."""
         # counted before anything else refers to them
         are_free = (
             getrefcount(obs) == ALONE_AS_ARGUMENT,
@@ -374,7 +388,7 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
         )
         ways = self._obs, self._reward, self._terminated, self._truncated, self._info
         values = obs, rewards, terminations, truncations, infos
-        parts = [*map(Part, ways, values, are_free)]
+        parts = [*zip(ways, values, are_free, strict=True)]
         is_empty = type(infos) is dict and not infos
         arrays = convert_together(parts[:-1] if is_empty else parts)
         arrays += [{}] if is_empty else []
@@ -392,14 +406,14 @@ class ParallelConversions(
     def __init__(self, env: object, settings: Settings) -> None:
         super().__init__(env, settings)
         self._state: Converter = self._to_agent("state", self.device, settings.float_dtype)
-        # the path of a reward says whose it is
+        # the path of a reward names its agent
         self._reward: Converter = self._to_agent("", self.device, settings.float_dtype)
         self._terminated: Converter = self._reward
         self._truncated: Converter = self._reward
 
     @override
     def action(self, action: dict[AgentT, ActT]) -> dict[AgentT, EnvActT]:
-        """Give the environment each action as the agent's own space would have sampled it."""
+        """Convert each action to what the agent's own action space samples."""
         on_host: object = self._to_host(action)
         if is_mapping(on_host):
             on_host = {agent: self._fit_one(agent, one) for agent, one in on_host.items()}
@@ -439,7 +453,7 @@ class ParallelConversions(
 def _for_each(
     root: str, values: object, python: type[float] | type[bool], tree: Converter
 ) -> object:
-    """Convert what there is one of for each agent."""
+    """Convert a dictionary with a value for each agent."""
     path = root
     try:
         if not is_mapping(values):

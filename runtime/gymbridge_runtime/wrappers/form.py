@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import gymnasium as gym
 from gymbridge_runtime.core.errors import ConversionError
-from gymbridge_runtime.core.leaves import Role
 from gymbridge_runtime.core.narrowing import untyped
 from gymbridge_runtime.core.tree import Leaves, flatten
 from gymnasium.vector import VectorEnv
@@ -24,14 +23,14 @@ _TAKE = {
     "parallel": "the class of that name in `parallel`, as in `from gymbridge.parallel import {}`",
     "turn-based": "`pettingzoo.utils.aec_to_parallel(env)`, whose agents all act at once",
 }
-"""What to take for an environment of each form."""
+"""The wrapper to use for an environment of each form."""
 
 
 def require_form(wrapper: str, env: object, form: Form) -> None:
     """Raise a TypeError if ``env`` is known to have another form.
 
-    An environment of no known form passes: Gymnasium has its own error for it, and anything with
-    the methods of a parallel environment is one.
+    An environment of an unknown form passes: Gymnasium has its own error for it, and any object
+    with the methods of a parallel environment counts as one.
     """
     found = _form(env)
     if found not in {form, ""}:
@@ -56,7 +55,7 @@ def require_source(wrapper: str, obs: object, source: AnyBackend, target: AnyBac
     for leaf, (role, backend), _ in leaves:
         if source.is_array(type(leaf)):
             return
-        if backend is None or role not in {Role.HOST, Role.ARRAY} or 0 in _shape(leaf):
+        if backend is None or role not in {"host", "array"} or 0 in _shape(leaf):
             continue
         if not target.is_array(type(leaf)):
             others.append(backend)

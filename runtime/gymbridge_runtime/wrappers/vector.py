@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Generic, Literal, cast, overload
 
 from gymbridge_runtime.core.narrowing import untyped
 from gymbridge_runtime.wrappers.conversions import VectorConversions, batched
+from gymbridge_runtime.wrappers.generics import (
+    ActType,
+    ArrayType,
+    ObsType,
+    VectorWrapper,
+    WrapperActType,
+    WrapperObsType,
+)
 from gymbridge_runtime.wrappers.wrapper import Bridge
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
-from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import concatenate, create_empty_array
-from gymnasium.vector.vector_env import ArrayType
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, HostArray, Info
     from gymbridge_runtime.wrappers.settings import Options
     from gymnasium.spaces import Space
+    from gymnasium.vector import VectorEnv
     from typing_extensions import Unpack
 
 __all__ = ["VectorBridge"]
@@ -107,8 +113,9 @@ class VectorBridge(
         """Start an episode in every environment.
 
         Array leaves of ``options`` are converted towards the environments. ``seed`` is passed on:
-        Gymnasium's vector environments take one for each environment as well, though the class
-        that they share does not say so. EnvPool takes the numbers of the environments to reset.
+        Gymnasium's vector environments also take a list with a seed for each environment, although
+        their base class does not declare it. EnvPool takes the numbers of the environments to
+        reset.
         """
         convert = self._convert
         which: dict[str, object] = {} if env_id is None else {"env_id": convert.env_ids(env_id)}
@@ -209,6 +216,7 @@ class VectorBridge(
         _ = _method(self.env, "set_attr", is_passed=True)(name, values)
 
     if TYPE_CHECKING:  # to a type checker, Gymnasium's own spaces are ``Space[Unknown]``
+        env: VectorEnv[ObsType, ActType, ArrayType]  # before Gymnasium 1.4 it has no parameters
 
         @property
         @override
