@@ -108,6 +108,14 @@ def nethack(session: nox.Session) -> None:
 
 
 @nox.session
+def envpool(session: nox.Session) -> None:
+    """Step EnvPool, which brings 700 MB of assets, in one half, two halves and batches."""
+    install(session, "test")
+    session.install("-q", "-c", "scripts/constraints.txt", "envpool==1.2.5")
+    session.run("pytest", "tests/environments/test_envpool.py", *session.posargs)
+
+
+@nox.session
 def example(session: nox.Session) -> None:
     """Build the example of a package that adds a library, install it, and run its tests."""
     session.run("python", "-m", "scripts.check_example")
