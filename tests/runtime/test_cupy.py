@@ -75,7 +75,7 @@ class TestDevices:
         ],
         ids=repr,
     )
-    def test_unknown_devices_are_refused_at_construction(self, given: Array) -> None:
+    def test_wrong_devices_are_refused_at_construction(self, given: Array) -> None:
         message = f"CuPy has no device {given!r}; write one of 'cuda:0', 'cuda:1'"
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
             NumpyToCupy(Replay(spaces.Discrete(2), 0), given)

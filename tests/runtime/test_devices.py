@@ -238,13 +238,12 @@ assert load("gymbridge_runtime.backends.jax:JAX").replicated(layout).memory_kind
         eight.run(PREAMBLE + code)
 
     @pytest.mark.parametrize("kind", ["pinned_host", "unpinned_host", "device"])
-    def test_kinds_of_memory_of_one_device_take_the_compiled_import(
+    def test_memory_kinds_of_one_device_take_the_compiled_import(
         self, eight: Interpreter, kind: str
     ) -> None:
         code = f"""
 import gymnasium as gym
 from gymbridge import NumpyToJax
-from gymbridge_runtime.backends.jax.imports import IMPORTS
 from unittest.mock import patch
 place = SingleDeviceSharding(devices[3], memory_kind="{kind}")
 env = NumpyToJax(gym.make("Pendulum-v1"), place)
@@ -552,14 +551,14 @@ class TestJaxOffTheHost:
 
 class TestWrongDevices:
     @pytest.mark.parametrize("device", ["cpu:99", "cpu:x", "cpu:-1", "rocket", "CPU", 0, 3.5])
-    def test_jax_refuses_an_unknown_device_and_lists_its_own(self, device: Array) -> None:
+    def test_jax_refuses_a_wrong_device_and_lists_its_own(self, device: Array) -> None:
         with pytest.raises(ValueError, match="JAX has no device ") as caught:
             NumpyToJax(gym.make("CartPole-v1"), device)
         there = ", ".join(map(repr, JAX.devices()))
         assert f"{device!r}; write one of {there}, or pass" in str(caught.value)
 
     @pytest.mark.parametrize("device", ["nonsense", "gpu", "cpu:x", "lazy", "", 0, 1.5])
-    def test_pytorch_refuses_an_unknown_device_and_lists_its_own(self, device: Array) -> None:
+    def test_pytorch_refuses_a_wrong_device_and_lists_its_own(self, device: Array) -> None:
         with pytest.raises(ValueError, match="PyTorch cannot use device=") as caught:
             NumpyToTorch(gym.make("CartPole-v1"), device)
         message = str(caught.value)

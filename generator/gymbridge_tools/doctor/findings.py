@@ -29,7 +29,7 @@ class LibraryFinding:
     narrows_when: str = ""
     """The setting under which it narrows, if there is one."""
     narrows_on: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    """For devices that narrow more dtypes: what they narrow."""
+    """By device, the dtypes that it narrows, where they differ."""
     problem: str = ""
     advice: str = ""
 

@@ -75,7 +75,7 @@ def look(library: Library) -> LibraryFinding:
         narrows_when=backend.narrowing[0] if narrows else "",
         narrows_on={name: there for name, there in narrows_on.items() if there != narrows},
         problem="; ".join(problems),
-        advice="do without the device, or restart what uses it" if problems else "",
+        advice="name another device" if problems else "",
     )
 
 

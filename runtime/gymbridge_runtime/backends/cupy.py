@@ -89,6 +89,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     name: str = "cupy"
     title: str = "CuPy"
+    integer_advice: str = "use `.astype(int)`"
     reference: str = "gymbridge_runtime.backends.cupy:CUPY"
     roots: frozenset[str] = frozenset({"cupy"})
     copies_in: bool = True  # from the host

@@ -97,6 +97,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     name: str = "torch"
     title: str = "PyTorch"
+    integer_advice: str = "use `.long()`"
     reference: str = "gymbridge_runtime.backends.torch:TORCH"
     roots: frozenset[str] = frozenset({"torch"})
     # C has two equal types of 64 unsigned bits, and PyTorch refuses one of them

@@ -79,6 +79,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     name: str = "jax"
     title: str = "JAX"
+    integer_advice: str = "use `.astype(int)`"
     reference: str = "gymbridge_runtime.backends.jax:JAX"
     roots: frozenset[str] = frozenset({"jax", "jaxlib"})
     # of Gymnasium's words "torch" is another: `check_env` then asks for a wrapper that is not there
