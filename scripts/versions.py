@@ -41,6 +41,7 @@ OF_GYMNASIUM = (
     "tests/conformance/test_shipped.py",
     "tests/environments/test_actions.py",
     "tests/environments/test_array_conversion.py",
+    "tests/environments/test_asynchronous.py",
     "tests/environments/test_forms.py",
     "tests/environments/test_neighbours.py",
     "tests/environments/test_observations.py",

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic
 
 from gymbridge_runtime import types
-from gymnasium import vector
+from gymnasium.vector import VectorWrapper
 from typing_extensions import TypeVar
 
 __all__ = [
     "ActType",
     "ArrayType",
+    "GenericVectorWrapper",
     "ObsType",
-    "VectorWrapper",
     "WrapperActType",
     "WrapperObsType",
 ]
@@ -27,12 +27,12 @@ WrapperActType = TypeVar("WrapperActType", default=types.AnyType)
 ArrayType = TypeVar("ArrayType", default=types.AnyType)
 
 if TYPE_CHECKING:
-    from gymnasium.vector import VectorWrapper
+    from gymnasium.vector import VectorWrapper as GenericVectorWrapper
 else:
-    VectorWrapper = vector.VectorWrapper
+    GenericVectorWrapper = VectorWrapper
     if not VectorWrapper.__parameters__:
 
-        class VectorWrapper(
+        class GenericVectorWrapper(
             VectorWrapper, Generic[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType]
         ):
             """Gymnasium's class, which can be subscripted."""

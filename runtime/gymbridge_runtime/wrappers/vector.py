@@ -10,12 +10,13 @@ from gymbridge_runtime.wrappers.conversions import VectorConversions, batched
 from gymbridge_runtime.wrappers.generics import (
     ActType,
     ArrayType,
+    GenericVectorWrapper,
     ObsType,
-    VectorWrapper,
     WrapperActType,
     WrapperObsType,
 )
 from gymbridge_runtime.wrappers.wrapper import Bridge
+from gymnasium.vector import VectorWrapper
 from gymnasium.vector.utils import concatenate, create_empty_array
 from typing_extensions import override
 
@@ -59,7 +60,7 @@ def _method(
 
 
 class VectorBridge(
-    VectorWrapper[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
+    GenericVectorWrapper[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
     Bridge,
     Generic[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
 ):
