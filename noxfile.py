@@ -24,7 +24,20 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def versions(session: nox.Session) -> None:
     """Run some tests with the lowest versions, and the newest on other Pythons; `-- lowest`."""
+    install(session, "test")  # the type checkers, which look at the lowest Gymnasium
     session.run("python", "scripts/versions.py", *session.posargs)
+
+
+@nox.session
+def torch(session: nox.Session) -> None:
+    """Run some tests with the lowest and the newest PyTorch: several GB each on Linux."""
+    session.run("python", "scripts/versions.py", "torch-lowest", "torch-newest")
+
+
+@nox.session
+def neighbours(session: nox.Session) -> None:
+    """Install libraries of agents beside gymbridge, and run one of their agents each."""
+    session.run("python", "scripts/versions.py", "neighbours")
 
 
 @nox.session
@@ -76,6 +89,14 @@ def catalogue(session: nox.Session, library: str) -> None:
     """Test a library of the catalogue with the real package."""
     install(session, "test")
     session.run("python", "scripts/check_catalogue.py", library)
+
+
+@nox.session
+def devices(session: nox.Session) -> None:
+    """Build the simulated device, which has to be possible here, and run the tests on devices."""
+    install(session, "test")
+    session.run("python", "-m", "tests.devices.cpp_device")  # fails without a compiler
+    session.run("pytest", "tests/devices", *session.posargs)
 
 
 @nox.session

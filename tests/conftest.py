@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.devices.gpus import STAND_INS
-from tests.support import LIBRARIES, PAIRS, Library, Pair, require
+from tests.support import LIBRARIES, PAIRS, Library, Pair, require, require_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +66,14 @@ Lines that other tests happen to run say little, and measuring makes tests half 
 def _watching() -> Coverage | None:
     module = sys.modules.get("coverage")  # not imported: not measuring
     return None if module is None else cast("type[Coverage]", module.Coverage).current()
+
+
+@pytest.fixture(autouse=True)
+def versions_that_tests_need(request: pytest.FixtureRequest) -> None:
+    """Skip a test marked ``needs("gymnasium>=1.4")`` where Gymnasium is older."""
+    for marker in request.node.iter_markers("needs"):
+        for text in marker.args:
+            require_version(text)
 
 
 @pytest.fixture(autouse=True)

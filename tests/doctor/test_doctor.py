@@ -14,7 +14,8 @@ import pytest
 from gymbridge_runtime.core.ownership import IS_PROVABLE
 
 from gymbridge_generator.sharing import RULE
-from gymbridge_tools.doctor.look import has_gpu
+from gymbridge_tools.doctor.look import has_gpu, look
+from gymbridge_tools.doctor.package import libraries
 from tests.generator.command import GENERATOR, RUNTIME, gymbridge
 from tests.support import LIBRARIES, PAIRS, REPOSITORY, require
 
@@ -361,6 +362,18 @@ def test_a_copy_that_shares_memory_is_found(tmp_path: Path) -> None:
     assert problems["NumpyToLate"] == (
         "WrongError: the copy of the action changed with what it is a copy of"
     )
+
+
+def test_a_listed_device_that_does_not_work_is_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
+    require("torch")
+    from gymbridge_runtime.backends.torch import TorchBackend
+
+    monkeypatch.setattr(TorchBackend, "devices", lambda _: ("cpu", "lazy:0"))
+    (torch,) = [library for library in libraries("gymbridge") if library.name == "torch"]
+    found = look(torch)
+    assert found.state == "works"
+    assert found.problem.startswith("PyTorch cannot use device='lazy:0': ")
+    assert found.advice == "name another device"
 
 
 def test_a_package_without_wrappers_is_an_error(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ class Told(gym.Env):
     def reset(self, *, seed=None, options=None):
         return np.zeros(2, np.float32), {}
     def step(self, action):
-        return np.zeros(2, np.float32), 0.0, False, False, {"who": [10**30]}
+        return {"who": [10**30]}, 0.0, False, False, {}
 
 def make():
     return TorchToNumpy(NumpyToTorch(Told()))
@@ -106,7 +106,7 @@ if __name__ == "__main__":
 def test_an_error_in_a_worker_process_reaches_the_main_process() -> None:
     require("torch")
     assert run_python(_FAILING) == (
-        f"info['who'][0]: the int {10**30} does not fit the 64 bits of an array (int); "
+        f"obs['who'][0]: the int {10**30} does not fit the 64 bits of an array (int); "
         "pass it as a str, or leave it out\n"
     )
 

@@ -81,6 +81,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     """Whether the memory behind a view of `to_host` never changes while the view exists."""
     kept_dtypes: frozenset[AnyDType] = frozenset()
     """The dtypes that `stored_as` keeps under all settings of the library."""
+    integer_advice: str = "cast it first"
+    """How users of the library turn an array into integers, in words."""
     narrowing: tuple[str, str] = ("", "cast it first")
     """For messages: when it narrows dtypes, and what a user can do."""
 

@@ -52,6 +52,7 @@ class MlxBackend(Backend[mx.array, None]):
 
     name: str = "mlx"
     title: str = "MLX"
+    integer_advice: str = "use `.astype(mx.int32)`"
     reference: str = "gymbridge_runtime.backends.mlx:MLX"
     roots: frozenset[str] = frozenset({"mlx"})
     writable_views: bool = False

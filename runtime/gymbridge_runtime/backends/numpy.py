@@ -22,6 +22,7 @@ class NumpyBackend(Backend[HostArray, None]):
 
     name: str = "numpy"
     title: str = "NumPy"
+    integer_advice: str = "use `.astype(int)`"
     reference: str = "gymbridge_runtime.backends.numpy:NUMPY"
     roots: frozenset[str] = frozenset({"numpy"})
     keeps_read_only: bool = True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import torch
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import CUDA, ROCM, Producer, device_of
-from gymbridge_runtime.backends.torch_packing import download, upload
+from gymbridge_runtime.backends.packing import download, upload
 from gymbridge_runtime.core.describe import shown
 from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
@@ -39,8 +40,12 @@ _DTYPES: Final = {
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 _PLAIN: Final = frozenset(_DTYPES[name] for name in ORDINARY)
 _FREED: Final = (
-    "has no memory behind the tensor",
+    "PyTorch has no memory behind the tensor",
     "convert it while it has, or what it stands for",
+)
+_TRANSFORMED: Final = (
+    "PyTorch is transforming a function, within which tensors have no memory to show",
+    "convert outside of vmap, grad and jvp",
 )
 
 # -- the calls of the fast path: PyTorch's own functions, with types --------------------------
@@ -53,6 +58,11 @@ item: Final = cast("Callable[[object], int | float]", torch.Tensor.item)
 """Return the number of a tensor that has one."""
 
 _from_numpy: Final = cast("Callable[[HostArray], torch.Tensor]", untyped(torch, "from_numpy"))
+_is_transformed: Final = cast(
+    "Callable[[torch.Tensor], bool]",
+    untyped(import_module("torch._C._functorch"), "is_functorch_wrapped_tensor"),
+)
+"""Tell whether a tensor stands for others within a function of ``torch.func``."""
 
 
 @cache
@@ -87,6 +97,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     name: str = "torch"
     title: str = "PyTorch"
+    integer_advice: str = "use `.long()`"
     reference: str = "gymbridge_runtime.backends.torch:TORCH"
     roots: frozenset[str] = frozenset({"torch"})
     # C has two equal types of 64 unsigned bits, and PyTorch refuses one of them
@@ -115,11 +126,15 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             except REFUSED:
                 view = None  # conjugate, negative, sparse, nested, …
             # NumPy allocates new memory for a tensor without memory
-            if view is not None and view.base is not None:
+            if view is not None and not view.flags.owndata:
                 return HostView(view, owned=False)
         tensor = _ordinary(array)
-        plain = tensor.cpu().resolve_conj().resolve_neg()
-        owned = not tensor.is_cpu or plain.data_ptr() != tensor.data_ptr()
+        if not tensor.is_cpu:
+            tensor = tensor.cpu()
+        if _is_transformed(tensor):  # which the one it was made of need not be
+            raise ConversionError(*_TRANSFORMED)
+        plain = tensor.resolve_conj().resolve_neg()
+        owned = not array.is_cpu or plain.data_ptr() != tensor.data_ptr()
         return self._shown(plain, owned=owned)
 
     def _shown(self, tensor: torch.Tensor, *, owned: bool) -> HostView:
@@ -145,7 +160,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         if bits.dtype == np.uint64:
             bits = bits.view(np.uint64)  # C has two such types, and PyTorch takes one
         # from_numpy warns about read-only memory, which comes here only for a transfer
-        tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
+        try:
+            tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
+        except BufferError:  # PyTorch 2.6 imports no read-only memory
+            tensor = _from_numpy(bits.copy())
         return tensor.view(_DTYPES[name]) if name in _EXTENDED else tensor
 
     @override
@@ -156,7 +174,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             return map(self._as_tensor, views)
         if len(views) == 1 or not _has_storage(device):
             return super().from_host_many(views, device)
-        return upload(views, device, self._as_tensor)
+        return upload(views, lambda view: self._as_tensor(view).to(device), _taken)
 
     @override
     def show_many(self, arrays: Sequence[torch.Tensor]) -> Iterable[HostView]:
@@ -164,8 +182,12 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         is_one_place = all(array.device == first for array in arrays)
         if len(arrays) == 1 or not is_one_place or not _has_storage(first):
             return super().show_many(arrays)
-        tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
-        return [self._shown(tensor, owned=True) for tensor in download(tensors)]
+        try:
+            tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
+            views = download(tensors, [self.dtype(tensor.dtype) for tensor in tensors], _fetched)
+            return [HostView(view, owned=True, copied=True) for view in views]
+        except REFUSED:  # one after the other, the error names the tensor
+            return super().show_many(arrays)
 
     @override
     def beside(self, array: torch.Tensor, view: HostArray) -> object:
@@ -178,7 +200,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             copy = own.clone()
             return copy if device is None else copy.to(device)
         if array.is_cpu and array.numel() and not array.untyped_storage().nbytes():
-            raise ConversionError(f"PyTorch {_FREED[0]}", _FREED[1])
+            raise ConversionError(*_FREED)
         return own.to(device or array.device, copy=True)
 
     @override
@@ -224,9 +246,9 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             _ = _has_float64(parsed), _has_storage(parsed)
         except REFUSED as error:
             there = ", ".join(map(repr, self.devices()))
+            reason = shown(error).splitlines()[0].partition(". ")[0]  # the next ones are advice
             raise ValueError(
-                f"PyTorch cannot use device={device!r}: {shown(error).splitlines()[0]}; "
-                + f"write one of {there}"
+                f"PyTorch cannot use device={device!r}: {reason}; write one of {there}"
             ) from error
         if parsed.type == "meta":
             raise ConversionError(
@@ -285,34 +307,51 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 def _ordinary(array: torch.Tensor) -> torch.Tensor:
     """Return ``array`` without its gradient history; refuse tensors without strided memory."""
     refusal = None
-    if type(array).__name__ == "FakeTensor":
+    if _is_transformed(array):
+        refusal = _TRANSFORMED
+    elif type(array).__name__ == "FakeTensor":
         refusal = (
-            "cannot show a FakeTensor, which has a shape and no values",
+            "PyTorch cannot show a FakeTensor, which has a shape and no values",
             "convert outside the mode",
         )
     elif array.is_nested:
         refusal = (
-            "has no one shape for a nested tensor",
+            "PyTorch has no one shape for a nested tensor",
             "pad it with to_padded_tensor(), or unbind() it",
         )
     elif array.layout is not torch.strided:
         refusal = (
-            f"cannot show the layout {array.layout} as strided memory",
+            f"PyTorch cannot show the layout {array.layout} as strided memory",
             "call to_dense() first",
         )
     elif array.device.type == "meta":
-        refusal = "holds no values in a tensor on the device 'meta'", "make it on a real device"
+        refusal = (
+            "PyTorch holds no values in a tensor on the device 'meta'",
+            "make it on a real device",
+        )
     elif array.is_quantized:
-        refusal = f"stores {array.dtype} as quantized numbers", "call dequantize() first"
+        refusal = f"PyTorch stores {array.dtype} as quantized numbers", "call dequantize() first"
     elif array.is_cpu and array.numel() and not array.untyped_storage().data_ptr():
         # NumPy would allocate uninitialised memory for it
         refusal = _FREED
     elif array.dtype not in _NAMES:
-        refusal = f"has {array.dtype}, which NumPy has not", "cast it with to() first"
+        refusal = f"PyTorch has {array.dtype}, which NumPy has not", "cast it with to() first"
     if refusal is None:
         return array.detach()
-    problem, advice = refusal
-    raise ConversionError(f"PyTorch {problem}", advice)
+    raise ConversionError(*refusal)
+
+
+def _taken(packed: torch.Tensor, place: slice, like: HostArray) -> torch.Tensor:
+    """Return some bytes of ``packed`` as a tensor of the dtype and shape of ``like``."""
+    part = packed[place].view(_DTYPES[like.dtype.name]).reshape(like.shape)
+    # a version counter of its own: writing into one tensor does not break the gradient of another
+    return part.data
+
+
+def _fetched(tensors: Sequence[torch.Tensor]) -> HostArray:
+    """Return the bytes of ``tensors`` by one transfer."""
+    parts = [tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in tensors]
+    return to_numpy((torch.cat(parts) if len(parts) > 1 else parts[0]).cpu())
 
 
 TORCH: Final = TorchBackend()

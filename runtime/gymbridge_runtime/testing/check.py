@@ -96,7 +96,8 @@ def check_bridge(
             and ``make`` is missing.
     """
     form, settings = form_of(env), _settings(env)
-    source, target = Side(settings.source), Side(settings.target)
+    source = Side(settings.source, device=settings.env_device)
+    target = Side(settings.target, device=settings.device)
     dtype = None if settings.float_dtype is None else named_dtype(settings.float_dtype)
     expect = Expectation(target, values=values)
     observe = Expectation(target, float_dtype=dtype, values=values)

@@ -46,8 +46,9 @@ def _made(side: Side, size: int) -> object:
 def shares(sides: Sides) -> bool:
     """Tell whether ``copy=None`` shares memory that both may write into."""
     source, target = sides.source.backend, sides.target.backend
-    writable = source.mutable and source.writable_views and not sides.source.shows_copies
-    return writable and target.mutable and not target.copies_in
+    writable = source.mutable and source.writable_views and target.mutable
+    is_on_host = not (sides.source.shows_copies or sides.target.shows_copies)
+    return writable and is_on_host and not target.copies_in
 
 
 class OwnershipTests(PairTests):

@@ -85,6 +85,8 @@ class ArrayConversion(SingleBridge[WrapperObsType, WrapperActType, ObsType, ActT
         1.0
     """
 
+    takes_any_source: bool = True
+
     def __init__(
         self,
         env: gym.Env[ObsType, ActType],

@@ -7,7 +7,7 @@ unusual comes to the methods.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, Generic, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
@@ -17,7 +17,7 @@ from gymbridge_runtime.core.containers import container_of
 from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import AnyDType, safe_casts
-from gymbridge_runtime.core.errors import ConversionError
+from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.core.memory import as_array, copied, usual_items
 from gymbridge_runtime.core.narrowing import (
     is_discrete,
@@ -29,8 +29,10 @@ from gymbridge_runtime.core.narrowing import (
 from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, Owner, Ownership, getrefcount, own
 from gymbridge_runtime.core.scalars import to_python
 from gymbridge_runtime.types import Info
+from gymbridge_runtime.wrappers.form import require_source
 from gymnasium import spaces
 from gymnasium.spaces import Space
+from gymnasium.vector.utils import batch_space
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnySpace, HostArray
     from gymbridge_runtime.wrappers.settings import Settings
+    from gymbridge_runtime.wrappers.wrapper import Bridge
 
 __all__ = ["Conversions", "ParallelConversions", "SingleConversions", "VectorConversions"]
 
@@ -47,6 +50,8 @@ EnvActT = TypeVar("EnvActT")
 ArrayT = TypeVar("ArrayT")
 AgentT = TypeVar("AgentT")
 InfosT = TypeVar("InfosT", default=Info)
+
+_Items: TypeAlias = "Callable[..., dict[object, object] | None]"
 
 _UNKNOWN_SPACE: Final[AnySpace] = Space()
 _ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
@@ -61,19 +66,9 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     __slots__: tuple[str, ...] = (
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
         *("action_type", "casts", "copied", "device", "entries", "env_device", "items", "obs_type"),
-        *("own_as_obs", "own_obs", "settings", "_action_space", "_env", "_fast_entries"),
-        *(
-            "_fast_items",
-            "_fitter",
-            "_info",
-            "_obs",
-            "_obs_space",
-            "_options",
-            "_reward",
-            "_sample",
-            "_terminated",
-        ),
-        *("_to_env", "_to_host", "_truncated"),
+        *("own_as_obs", "own_obs", "settings", "_action_space", "_declared", "_env"),
+        *("_fast_entries", "_fast_items", "_fitter", "_info", "_obs", "_obs_space", "_options"),
+        *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
     )
 
     obs_type: type[object] | None
@@ -84,13 +79,13 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     """Whether observations may need a cast to `float_dtype`."""
     own_as_obs: Callable[[object], ObsT]
     """The same function, for agents of NumPy: the memory is the observation."""
-    items: Callable[[object], dict[object, object] | None]
+    items: _Items
     """Returns a dictionary whose arrays take the fast path; None for anything else.
 
     NumPy's arrays are copied where somebody else may hold them.
     """
     entries: Callable[..., dict[str, object] | None]
-    """Returns the items of an info, its numbers and arrays as NumPy arrays that nobody else holds.
+    """Returns the items of an info, with numbers and arrays as NumPy arrays that nobody else holds.
 
     It returns None if the info holds anything else, except texts and flags. For libraries other
     than NumPy, its second argument is the function that views an array.
@@ -115,6 +110,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.env_device: object = source.parse_device(env_device)
         self._env: object = env
         self._obs_space: AnySpace | None = None
+        self._declared: AnySpace = _UNKNOWN_SPACE
         self._read_action_space(_UNKNOWN_SPACE)
         self.obs_type = self.action_type = None
         self.items = self.entries = _no_items
@@ -124,7 +120,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._terminated: Converter = self._to_agent("terminated", self.device, float_dtype)
         self._truncated: Converter = self._to_agent("truncated", self.device, float_dtype)
         replicated = target.replicated(self.device)
-        self._info: Converter = self._to_agent("info", replicated)
+        self._info: Converter = self._to_agent("info", replicated, keeps_large=True)
         self._sample: Converter = Converter(target, device=replicated, root="action")
         self._options: Converter = Converter(
             source,
@@ -143,15 +139,22 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             source, device=self.env_device, copy=shares, root="action"
         )
         self._set_owners(None if float_dtype is None else target.dtype(float_dtype))
-        self._fitter: Fitter = Fitter(never_copies=copy is False, for_numpy=source is NUMPY)
+        self._fitter: Fitter = Fitter(
+            never_copies=copy is False,
+            for_numpy=source is NUMPY,
+            integer_advice=target.integer_advice,
+        )
 
-    def _to_agent(self, root: str, device: object, float_dtype: object = None) -> Converter:
+    def _to_agent(
+        self, root: str, device: object, float_dtype: object = None, *, keeps_large: bool = False
+    ) -> Converter:
         return Converter(
             self.settings.target,
             device=device,
             copy=self.settings.copy,
             float_dtype=float_dtype,
             default=Ownership.PROVE,
+            keeps_large=keeps_large,
             root=root,
         )
 
@@ -172,25 +175,31 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         else:
             self.own_obs = copied
         self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
-        other = self._info.arrays.entry
-        info_owner = Owner(None, shares=shares, is_constant=keeps_views, other=other)
-        self._fast_items: Callable[[object], dict[object, object] | None] = (
-            owner.own_items if source is NUMPY else partial(usual_items, usual=source.usual_type)
-        )
-        entries = partial(info_owner.viewed_items, usual=source.usual_type)
-        self._fast_entries = cast(
-            "Callable[..., dict[str, object] | None]",
-            info_owner.own_items if source is NUMPY else entries,
-        )
+        infos = Owner(None, shares=shares, is_constant=keeps_views, other=self._info.arrays.entry)
+        items: _Items = owner.own_items
+        entries: _Items = infos.own_items
+        if source is not NUMPY:
+            items = partial(usual_items, usual=source.usual_type)
+            entries = partial(infos.viewed_items, usual=source.usual_type)
+        self._fast_items: _Items = items
+        self._fast_entries = cast("Callable[..., dict[str, object] | None]", entries)
 
     # -- spaces -------------------------------------------------------------------------------
 
-    def read_spaces(self, env: object) -> None:
-        """Read the spaces of the wrapped environment, which may have changed."""
-        self._env = env
+    def begin(self, wrapper: Bridge, obs: object) -> None:
+        """Read the spaces of ``wrapper`` again, and check whose arrays a reset has returned."""
+        self._env = untyped(wrapper, "env")
+        self._read_spaces(wrapper)
+        if type(obs) is not self.obs_type and not wrapper.takes_any_source:
+            settings = self.settings
+            require_source(type(wrapper).__name__, obs, settings.source, settings.target)
+
+    def _read_spaces(self, env: object) -> None:
+        """Read the spaces that ``env`` declares, which may have changed."""
         action_space = _space_of(env, "action_space")
-        if action_space is not self._action_space:
-            self._read_action_space(action_space)
+        if action_space is not self._declared:
+            self._declared = action_space
+            self._read_action_space(self._space_of_actions(env, action_space))
         obs_space = _space_of(env, "observation_space")
         if obs_space is not self._obs_space:
             self._obs_space = obs_space
@@ -203,6 +212,11 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.entries = _no_items if self.obs_type is None else self._fast_entries
         reaches_env = is_fast and source.calls_reach(self.env_device)
         self.action_type = target.usual_type if reaches_env else None
+
+    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
+        """Return the space that actions are fitted to."""
+        del env
+        return declared
 
     def _read_action_space(self, space: AnySpace) -> None:
         self._action_space: AnySpace = space
@@ -237,12 +251,12 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     def action(self, action: ActT) -> EnvActT:
         """Convert an action to what the environment's own action space samples."""
         if self._obs_space is None:
-            self.read_spaces(self._env)
+            self._read_spaces(self._env)
         on_host = self._to_host(action)
         try:
             fitted = self._fitter.fit(self._action_space, on_host)
         except ConversionError as error:
-            if not error.path:
+            if isinstance(error, CopyRequiredError) and not error.path:
                 error.about(describe(action))
             error.below("action")
             raise
@@ -326,10 +340,29 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
         return cast("tuple[float, bool, bool]", numbers)
 
 
+def batched(env: object, space: AnySpace) -> AnySpace:
+    """Return the space of the actions for all environments, if ``space`` is that for one.
+
+    EnvPool and SuperSuit declare the space of one environment as ``action_space``.
+    """
+    single = cast("object", getattr(env, "single_action_space", None))
+    if samples_like(space) is spaces.Discrete or space == single:
+        return batch_space(space, cast("int", untyped(env, "num_envs")))
+    return space
+
+
 class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT, ArrayT]):
     """The conversions of a wrapper for a vector environment."""
 
     __slots__: tuple[str, ...] = ()
+
+    @override
+    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
+        return batched(env, declared)
+
+    def env_ids(self, numbers: object) -> HostArray | None:
+        """Return the numbers of some of the environments, as EnvPool takes them."""
+        return None if numbers is None else np.asarray(self._to_host(numbers), np.int32)
 
     def leaves(self, obs: object, *others: object) -> list[object] | None:
         """Return the arrays of a step if all take the fast path; otherwise None."""

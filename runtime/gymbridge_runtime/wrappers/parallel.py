@@ -77,7 +77,7 @@ class ParallelBridge(
         """
         convert = self._convert
         env_obs, env_infos = self.env.reset(seed=seed, options=convert.options(options))
-        convert.read_spaces(self.env)
+        convert.begin(self, env_obs)
         return convert.obs_and_info(env_obs, env_infos)
 
     def sample_action(self) -> dict[AgentT, WrapperActType]:

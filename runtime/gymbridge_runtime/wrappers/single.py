@@ -64,7 +64,7 @@ class SingleBridge(
         convert = self._convert
         env_options = convert.options(options)
         env_obs, env_info = self.env.reset(seed=seed, options=env_options)
-        convert.read_spaces(self.env)
+        convert.begin(self, env_obs)
         return convert.obs_and_info(env_obs, env_info)
 
     def sample_action(self) -> WrapperActType:

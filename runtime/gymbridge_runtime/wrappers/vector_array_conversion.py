@@ -42,6 +42,8 @@ class ArrayConversion(VectorBridge[WrapperObsType, WrapperActType, ObsType, ActT
         (2,)
     """
 
+    takes_any_source: bool = True
+
     def __init__(
         self,
         env: VectorEnv[ObsType, ActType, ArrayType],

@@ -24,6 +24,9 @@ class Bridge(Recorded):
     ``NumpyToJax[dict[str, jax.Array]](env)``, and cannot pickle `jax.Array`.
     """
 
+    takes_any_source: bool = False
+    """Whether environments of any library are taken, and not only those of the source."""
+
     def _settings(
         self, form: Form, env: object, source: AnyBackend, target: AnyBackend, options: Options
     ) -> Settings:

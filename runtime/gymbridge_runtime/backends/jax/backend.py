@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import jax
@@ -51,7 +52,8 @@ _put: Final = cast(
     "Callable[[jax.Array | HostArray, _Placement | None], jax.Array]", untyped(jax, "device_put")
 )
 _put_many: Final = cast(
-    "Callable[[list[HostArray], _Placement | None], list[jax.Array]]", untyped(jax, "device_put")
+    "Callable[[list[HostArray], _Placement | list[_Placement] | None], list[jax.Array]]",
+    untyped(jax, "device_put"),
 )
 
 _NARROWED: Final = HALVES | {
@@ -77,6 +79,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     name: str = "jax"
     title: str = "JAX"
+    integer_advice: str = "use `.astype(int)`"
     reference: str = "gymbridge_runtime.backends.jax:JAX"
     roots: frozenset[str] = frozenset({"jax", "jaxlib"})
     # of Gymnasium's words "torch" is another: `check_env` then asks for a wrapper that is not there
@@ -153,10 +156,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return arrays
 
     def _put(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
+        places: _Placement | list[_Placement] | None = device
         if isinstance(device, NamedSharding):
-            arrays = [_put(view, _for_shape(device, view.shape)) for view in views]
-        else:
-            arrays = _put_many(list(views), device)
+            places = [_for_shape(device, view.shape) for view in views]
+        arrays = _put_many(list(views), places)
         if self.leaves_host(device):  # JAX reads the memory of ``views`` until the transfer is done
             for array in arrays:
                 _ = array.block_until_ready()
@@ -209,13 +212,19 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     def parse_device(self, device: object) -> object:
         if device is None or isinstance(device, (_DEVICE, Sharding)):
             return device
-        if not isinstance(device, str):
-            raise TypeError(f"JAX has devices, shardings and texts as 'cpu:3', got {device!r}")
-        platform, _, number = device.partition(":")
-        for found in _devices(platform):
-            if number in {"", str(found.id)}:
-                return found
-        raise ValueError(f"JAX has no device {device!r}; it has {_devices(platform)}")
+        unknown: RuntimeError | None = None
+        if isinstance(device, str):
+            platform, _, number = device.partition(":")
+            try:
+                for found in _devices(platform):
+                    if number in {"", str(found.id)}:
+                        return found
+            except RuntimeError as error:  # the platform is unknown, or does not start
+                unknown = error
+        there = ", ".join(map(repr, self.devices()))
+        raise ValueError(
+            f"JAX has no device {device!r}; write one of {there}, or pass a jax.Device or Sharding"
+        ) from unknown
 
     @override
     def device_text(self, device: _Placement | None) -> object:
@@ -307,14 +316,17 @@ def _wide(dtype: AnyDType) -> AbstractContextManager[object]:
 
 def _for_shape(device: _Placement, shape: tuple[int, ...]) -> _Placement:
     """Return ``device`` for arrays of ``shape``: replicated if the mesh does not divide them."""
-    if not isinstance(device, NamedSharding):
-        return device
-    spec = tuple(device.spec)[: len(shape)]  # rewards have fewer axes than observations
-    placement = _over(device, _spec(*spec))
+    return _layout(device, shape) if isinstance(device, NamedSharding) else device
+
+
+@lru_cache(maxsize=1024)  # JAX puts arrays faster where it knows their layout by its identity
+def _layout(mesh: NamedSharding, shape: tuple[int, ...]) -> NamedSharding:
+    spec = tuple(mesh.spec)[: len(shape)]  # rewards have fewer axes than observations
+    placement = _over(mesh, _spec(*spec))
     try:
         _ = cast("object", placement.shard_shape(shape))
     except ValueError:
-        return _over(device, _spec())
+        return _over(mesh, _spec())
     return placement
 
 
