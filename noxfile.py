@@ -96,7 +96,7 @@ def devices(session: nox.Session) -> None:
     """Build the simulated device, which has to be possible here, and run the tests on devices."""
     install(session, "test")
     session.run("python", "-m", "tests.devices.cpp_device")  # fails without a compiler
-    session.run("pytest", "tests/devices", *session.posargs)
+    session.run("pytest", "tests/devices", "-m", "", *session.posargs)
 
 
 @nox.session
@@ -105,6 +105,14 @@ def nethack(session: nox.Session) -> None:
     install(session, "test")
     session.install("-q", "--no-deps", "nle==1.3.0", "pybind11")
     session.run("pytest", "tests/environments/test_nethack.py", *session.posargs)
+
+
+@nox.session
+def envpool(session: nox.Session) -> None:
+    """Step EnvPool, which brings 700 MB of assets, in one half, two halves and batches."""
+    install(session, "test")
+    session.install("-q", "-c", "scripts/constraints.txt", "envpool==1.2.5")
+    session.run("pytest", "tests/environments/test_envpool.py", *session.posargs)
 
 
 @nox.session

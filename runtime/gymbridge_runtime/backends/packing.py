@@ -52,7 +52,8 @@ def _packs(arrays: Sequence[_Sized]) -> Iterator[list[int]]:
             continue
         if filled + size > _FULL:
             yield pack
-            pack, filled = [], 0
+            pack = list[int]()
+            filled = 0
         pack.append(number)
         filled += size
     if pack:

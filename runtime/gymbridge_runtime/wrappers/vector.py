@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Literal, cast, overload
 
 from gymbridge_runtime.core.narrowing import untyped
@@ -117,11 +118,16 @@ class VectorBridge(
         reset.
         """
         convert = self._convert
-        which = {} if env_id is None else {"env_id": convert.env_ids(env_id)}
+        which: dict[str, object] = {} if env_id is None else {"env_id": convert.env_ids(env_id)}
         reset = cast("Callable[..., tuple[object, Info]]", self.env.reset)
-        env_obs, env_infos = reset(seed=seed, options=convert.options(options), **which)
-        convert.begin(self, env_obs)
-        return convert.obs_and_info(env_obs, env_infos)
+        return self._begin(partial(reset, seed=seed, options=convert.options(options), **which))
+
+    def _begin(
+        self, wait: Callable[..., tuple[object, Info]], *arguments: object
+    ) -> tuple[WrapperObsType, Info]:
+        env_obs, env_infos = wait(*arguments)
+        self._convert.begin(self, env_obs)
+        return self._convert.obs_and_info(env_obs, env_infos)
 
     def sample_action(self) -> WrapperActType:
         """Return random actions, one for each environment, as the agent's own arrays."""
@@ -152,9 +158,7 @@ class VectorBridge(
 
     def reset_wait(self, timeout: float | None = None) -> tuple[WrapperObsType, Info]:
         """Wait for the environments, and return what `reset` returns."""
-        env_obs, env_infos = _method(self.env, "reset_wait")(timeout)
-        self._convert.begin(self, env_obs)
-        return self._convert.obs_and_info(env_obs, env_infos)
+        return self._begin(_method(self.env, "reset_wait"), timeout)
 
     # -- EnvPool ------------------------------------------------------------------------------
 
@@ -178,9 +182,7 @@ class VectorBridge(
         recv = _method(self.env, "recv")
         if not reset:
             return self._wait(recv, reset, return_info)
-        env_obs, env_infos = recv(reset, return_info)
-        self._convert.begin(self, env_obs)
-        return self._convert.obs_and_info(env_obs, env_infos)
+        return self._begin(recv, reset, return_info)
 
     def async_reset(self) -> None:
         """Start an episode in every environment; `recv` returns the first observations."""
