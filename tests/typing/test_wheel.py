@@ -14,6 +14,8 @@ import pytest
 from tests.support import REPOSITORY, require
 from tests.typing.checkers import CHECKERS, Project, differences, marked, run_all
 
+pytestmark = pytest.mark.slow
+
 PARTS = {
     "cupy": ("cupy", "cupyx", "cupy_backends", "cupy_cuda12x"),
     "jax": ("jax", "jaxlib"),
@@ -65,8 +67,6 @@ import gymbridge
 from gymbridge import ArrayConversion, CopyRequiredError
 from gymbridge.array_conversion import array_conversion
 from gymbridge.backends.numpy import NUMPY
-
-pytestmark = pytest.mark.slow
 
 version: str = gymbridge.__version__
 assert_type(ArrayConversion(gym.make("CartPole-v1"), "numpy", "numpy").reset()[0], Any)

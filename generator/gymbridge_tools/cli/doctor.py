@@ -30,7 +30,7 @@ class Doctor(Command):
     """Try what is installed; the exit status is 1 if something does not work."""
 
     name: ClassVar[str] = "doctor"
-    text: ClassVar[str] = "tell which libraries and pairs work here, and what they share"
+    text: ClassVar[str] = "show which libraries and pairs work here, and what they share"
 
     json: bool
     package: str | None

@@ -151,7 +151,9 @@ class Arrays:
         if dtype in self._kept and self.float_dtype is None:
             return array
         stored = self._dtype_of(array, is_bounded=False)
-        return array if stored == dtype else silence().run(array.astype, stored)
+        if stored == dtype and self.target.accepts(array):
+            return array
+        return silence().run(self.target.private_copy, array, stored)
 
     def entry(self, value: object) -> object | None:
         """Return a number as an array, what stays itself as it is; None for anything else."""

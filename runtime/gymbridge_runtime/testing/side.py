@@ -38,7 +38,7 @@ class Library(Protocol):
 
 
 class _ByItsBackend:
-    """What the backend itself says, for a library that nobody described to the tests."""
+    """Makes and reads arrays by the backend, for a library without a description."""
 
     def __init__(self, backend: AnyBackend, make: Converter) -> None:
         self._backend: AnyBackend = backend
@@ -73,7 +73,7 @@ class Side:
         self._library: Library = library or _ByItsBackend(backend, self._convert)
 
     def why_unusable(self) -> str:
-        """Return what keeps the library from making arrays on this machine, if anything does."""
+        """Return why the library cannot make arrays on this machine; empty if it can."""
         try:
             _ = self._convert(np.zeros(1, np.float32))
         except ConversionError as error:

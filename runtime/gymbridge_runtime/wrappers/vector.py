@@ -92,12 +92,9 @@ class VectorBridge(
         if env_id is not None:
             self.send(actions, env_id)
             return self.recv()
-        return self._wait(self.env.step, self._fit(actions))
+        return self._results(self.env.step, self._convert.action(actions))
 
-    def _fit(self, actions: WrapperActType) -> ActType:
-        return self._convert.action(actions)
-
-    def _wait(
+    def _results(
         self, wait: Callable[..., tuple[object, object, object, object, Info]], *arguments: object
     ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
         env_obs, rewards, terminations, truncations, infos = wait(*arguments)
@@ -143,13 +140,13 @@ class VectorBridge(
 
     def step_async(self, actions: WrapperActType) -> None:
         """Send ``actions``, converted as in `step`; `step_wait` returns what comes of them."""
-        _ = _method(self.env, "step_async")(self._fit(actions))
+        _ = _method(self.env, "step_async")(self._convert.action(actions))
 
     def step_wait(
         self, timeout: float | None = None
     ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
         """Wait for the environments, and return what `step` returns."""
-        return self._wait(_method(self.env, "step_wait"), timeout)
+        return self._results(_method(self.env, "step_wait"), timeout)
 
     def reset_async(
         self, seed: int | Sequence[int | None] | None = None, options: Info | None = None
@@ -165,7 +162,7 @@ class VectorBridge(
 
     def send(self, action: WrapperActType, env_id: ArrayType | Sequence[int] | None = None) -> None:
         """Send actions to the environments whose numbers are ``env_id``: to all by default."""
-        _ = _method(self.env, "send")(self._fit(action), self._convert.env_ids(env_id))
+        _ = _method(self.env, "send")(self._convert.action(action), self._convert.env_ids(env_id))
 
     @overload
     def recv(
@@ -182,7 +179,7 @@ class VectorBridge(
         """
         recv = _method(self.env, "recv")
         if not reset:
-            return self._wait(recv, reset, return_info)
+            return self._results(recv, reset, return_info)
         return self._begin(recv, reset, return_info)
 
     def async_reset(self) -> None:
