@@ -317,7 +317,7 @@ class Wrapping(Pair):
         return super().wrap(form, env, **self.options, **options)
 
 
-@pytest.mark.parametrize("form", ["single", "vector", "parallel"])
+@pytest.mark.parametrize("form", ["single", "vector", "parallel", "batched"])
 @pytest.mark.parametrize(
     ("test", "copy"),
     [
@@ -358,7 +358,7 @@ def test_tests_are_run_for_the_pairs_and_forms_that_a_suite_has(forms: list[str]
     both, one, none = Asked("pair", "form"), Asked("pair"), Asked("tmp_path")
     for asked in (both, one, none):
         suite.pytest_generate_tests(asked)
-    found = forms or ["single", "vector", "parallel"]
+    found = forms or ["single", "vector", "parallel", "batched"]
     assert both.names == ("pair", "form")
     assert both.cases == [(pair("numpy", "torch"), form) for form in found]
     assert both.ids == [f"numpy_to_torch-{form}" for form in found]

@@ -189,7 +189,9 @@ def test_pytest_skips_the_forms_that_need_what_is_not_installed(mine: Path) -> N
     assert "PettingZoo" not in done.stdout
 
 
-@pytest.mark.parametrize("forms", [["single"], ["vector"], ["single", "vector", "parallel"]])
+@pytest.mark.parametrize(
+    "forms", [["single"], ["vector"], ["single", "vector", "parallel", "batched"]]
+)
 def test_their_text_is_as_the_formatter_and_the_linter_would_have_it(
     tmp_path: Path, forms: list[str]
 ) -> None:

@@ -96,7 +96,7 @@ def test_the_shipped_wrappers(check: Check) -> None:
     check(rendered(resources.shipped_spec().read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "parallel"]])
+@pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "parallel"], ["batched"]])
 def test_an_untyped_library(check: Check, own_spec: str, forms: list[str]) -> None:
     # the array API calls them T and mT
     check(rendered(f"{own_spec}[matrix]\nforms = {forms}\n"), "--ignore=N802")

@@ -98,7 +98,7 @@ def check_bridge(
     form, settings = form_of(env), _settings(env)
     source, target = Side(settings.source), Side(settings.target)
     dtype = None if settings.float_dtype is None else named_dtype(settings.float_dtype)
-    expect = Expectation(target, values=values)
+    expect = Expectation(target, values=values, arrays_only=form.keeps_numbers)
     observe = Expectation(target, float_dtype=dtype, values=values)
     receive = Expectation(source, scalars=settings.source is NUMPY)
     twins = _twins(cast("_Bridge", env), settings, make)
