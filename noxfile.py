@@ -1,4 +1,4 @@
-"""Sessions for contributors: `nox` checks and tests, `nox -l` lists what else there is."""
+"""Sessions for contributors: `nox` checks and tests, `nox -l` lists all sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ nox.options.sessions = ["lint", "drift", "types", "tests"]
 
 
 def install(session: nox.Session, extra: str) -> None:
-    """Install the checkout in the versions that tests are run with."""
+    """Install the checkout with the versions of the tests."""
     session.install("-q", "-c", "scripts/constraints.txt", "-e", f".[{extra}]")
 
 
@@ -29,7 +29,7 @@ def versions(session: nox.Session) -> None:
 
 @nox.session
 def mutation(session: nox.Session) -> None:
-    """Break modules on purpose and see whether tests notice; `-- words` says which."""
+    """Mutate modules and see whether tests notice; `-- words` names modules."""
     install(session, "test")
     session.install("-q", "-c", "scripts/constraints.txt", "mutmut")
     session.run("python", "scripts/mutation.py", *session.posargs)
@@ -44,7 +44,7 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Lint, and compare with how the formatter would write it."""
+    """Lint, and check the format."""
     install(session, "test")
     session.run("python", "scripts/check.py", "lint", "format")
 
@@ -58,7 +58,7 @@ def drift(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Run what the documentation shows, and build its site into build/site."""
+    """Run the code blocks of the documentation, and build its site into build/site."""
     install(session, "test,docs")
     session.run("python", "scripts/check.py", "docs")
 
@@ -73,7 +73,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("library", ["dpnp", "paddle", "pyarrow", "tensorflow", "warp"])
 def catalogue(session: nox.Session, library: str) -> None:
-    """Test a library that is known, and not in the default matrix, against the real thing."""
+    """Test a library of the catalogue with the real package."""
     install(session, "test")
     session.run("python", "scripts/check_catalogue.py", library)
 
@@ -94,20 +94,20 @@ def example(session: nox.Session) -> None:
 
 @nox.session
 def package(session: nox.Session) -> None:
-    """Build the distributions and use the wheel in an environment of its own."""
+    """Build the distributions and use the wheel in a new environment."""
     session.run("python", "scripts/check_wheel.py")
 
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Let two agents learn to balance a pole."""
+    """Run the demo: two agents learn to balance a pole."""
     install(session, "all")
     session.run("python", "scripts/demo.py")
 
 
 @nox.session
 def examples(session: nox.Session) -> None:
-    """Let the examples learn, shortened, on this machine; arguments after `--` go to pytest."""
+    """Run the examples, shortened; arguments after `--` go to pytest."""
     install(session, "test")
     session.run("pytest", "tests/examples", *session.posargs)
 
@@ -122,7 +122,7 @@ def benchmark(session: nox.Session) -> None:
 @nox.session
 def compare(session: nox.Session) -> None:
     """Compare with TorchRL, skrl and Stable-Baselines3; arguments after `--` go to the script."""
-    # their bounds are their own: only what is compared is held to the versions of the tests
+    # the compared libraries choose their own versions
     session.install("-q", "-c", "scripts/constraints.txt", "-e", ".[jax,torch]")
     session.install("-q", "torch==2.13.0", "torchrl>=0.14", "skrl>=2", "stable-baselines3>=2.9")
     session.run("python", "-m", "scripts.compare", *session.posargs)
@@ -130,7 +130,7 @@ def compare(session: nox.Session) -> None:
 
 @nox.session
 def properties(session: nox.Session) -> None:
-    """Draw hundreds of thousands of trees, spaces and steps; arguments after `--` go to pytest."""
+    """Test random trees, spaces and steps; arguments after `--` go to pytest."""
     install(session, "test")
     thorough = ("--hypothesis-profile", "thorough")
     session.run("pytest", "tests/properties", *thorough, *session.posargs)
@@ -139,7 +139,7 @@ def properties(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("target", ["trees", "specs"])
 def fuzz(session: nox.Session, target: str) -> None:
-    """Fuzz trees and specs, led by coverage; arguments go to the script: `--seconds 600`."""
+    """Fuzz trees and specs, guided by coverage; arguments go to the script: `--seconds 600`."""
     install(session, "test")
     session.install("-q", "-c", "scripts/constraints.txt", "atheris")
     session.run("python", "scripts/fuzz.py", target, *session.posargs)
@@ -147,6 +147,6 @@ def fuzz(session: nox.Session, target: str) -> None:
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """Step wrappers of every pair for an hour and watch what grows; arguments go to the script."""
+    """Step wrappers of every pair for an hour and look for growth; arguments go to the script."""
     install(session, "test")
     session.run("python", "scripts/soak.py", *session.posargs)

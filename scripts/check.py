@@ -1,6 +1,6 @@
 """Check the code: `python scripts/check.py`, or only some of it: `python scripts/check.py lint`.
 
-CI, nox and pre-commit come here, so that how a check is run is said once.
+CI, nox and pre-commit call this script, so each check is defined once.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def run(module: str, *arguments: str, root: Path = ROOT, output: int | None = No
     """Tell whether a command succeeds in ``root``, where the sources need not be installed."""
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(str(root / source) for source in SOURCES),
-        # where `pyright --verifytypes`, which does not take --pythonpath, looks for libraries
+        # `pyright --verifytypes` does not take --pythonpath and looks for libraries here
         "VIRTUAL_ENV": sys.prefix,
         "NO_MKDOCS_2_WARNING": "1",  # an advertisement
         "PATH": os.pathsep.join([str(Path(PYTHON).parent), os.environ.get("PATH", "")]),
@@ -62,7 +62,7 @@ def run(module: str, *arguments: str, root: Path = ROOT, output: int | None = No
 
 
 def regenerates() -> bool:
-    """Tell whether every byte of generated/gymbridge comes back from a tree without it."""
+    """Tell whether a tree without generated/gymbridge generates the same bytes."""
     caches = shutil.ignore_patterns("__pycache__")
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
@@ -78,7 +78,7 @@ def regenerates() -> bool:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Read every file below ``folder``, those of the interpreter excepted."""
+    """Read every file below ``folder`` except bytecode."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -87,7 +87,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def check(name: str) -> bool:
-    """Run one check, and say how it went."""
+    """Run one check, and print the result."""
     print(f"-- {name}", flush=True)
     start = time.perf_counter()
     good = regenerates() if name == "regenerate" else all(run(*each) for each in CHECKS[name])
@@ -96,7 +96,7 @@ def check(name: str) -> bool:
 
 
 def main() -> int:
-    """Run the checks that were asked for; return 1 if any fails."""
+    """Run the named checks; return 1 if any fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "names",

@@ -1,9 +1,9 @@
-"""Check libraries of the catalogue against the real thing: install one, and run its tests.
+"""Test the catalogue with the real libraries: install each one and run its tests.
 
     python scripts/check_catalogue.py warp pyarrow
 
-Each gets an environment of its own on top of the one that this is run in, which stays as it is:
-what two libraries need may not fit together.
+Each library gets an environment of its own on top of the current one, which does not change:
+the requirements of two libraries may conflict.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ VERSIONS = {
     "tensorflow": "tensorflow-cpu==2.21.0",
     "warp": "warp-lang==1.19.0",
 }
-"""What the tests are run with."""
+"""The versions of the tested libraries."""
 
 
 def check(library: str) -> bool:
-    """Install ``library`` beside everything that is here, and tell whether its tests pass."""
+    """Install ``library`` in a new environment, and tell whether its tests pass."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         python = _environment(Path(folder))
@@ -48,7 +48,7 @@ def check(library: str) -> bool:
 
 
 def _environment(folder: Path) -> Path:
-    """Make an environment that sees what is installed here, and return its interpreter."""
+    """Make an environment with access to the current one, and return its interpreter."""
     venv.create(folder, with_pip=False)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     names = {"base": str(folder), "platbase": str(folder)}
@@ -59,13 +59,13 @@ def _environment(folder: Path) -> Path:
 
 
 def _variables(folder: Path) -> dict[str, str]:
-    """Return where oneAPI's driver for CPUs is: its wheels leave it where nobody looks."""
+    """Return the variables for oneAPI's CPU driver, whose wheels put it in an unusual folder."""
     drivers = sorted((folder / "lib").glob("libintelocl.so*[0-9]"))
     return {"OCL_ICD_FILENAMES": str(drivers[0])} if drivers else {}
 
 
 def main() -> int:
-    """Check the libraries that are named."""
+    """Check the named libraries."""
     names = sys.argv[1:]
     unknown = [name for name in names if name not in VERSIONS]
     if unknown or not names:

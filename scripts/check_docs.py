@@ -1,12 +1,11 @@
-"""Run what the documentation shows, page by page: `python scripts/check_docs.py [PAGE...]`.
+"""Run the code blocks of the documentation, page by page: `python scripts/check_docs.py [PAGE...]`.
 
-The code blocks of a page are one story, told to one process: those with a title are files, which
-are there from the beginning; Python, the commands of gymbridge and `python FILE` of a page's file
-are run in their order. Other commands (pip, git, …) are only to be read. A block that cannot be
-run where it stands names what does it, as in `data-run="tests/examples/test_learning.py"`. What
-`data-needs` a module is left out where that is not installed, and said; in CI that is a failure. A
-command has to succeed, or to end with a `data-status`. With `--types` mypy reads the Python of all
-pages instead, which judges every `assert_type`.
+The code blocks of a page run in one process, in their order. Blocks with a title are files and are
+written first. Python, the commands of gymbridge, and `python FILE` for a file of the page are run.
+Other commands (pip, git, …) are not. A block that cannot run in its place names the test that runs
+it, as in `data-run="tests/examples/test_learning.py"`. A block that `data-needs` a missing module
+is skipped with a message; in CI that is a failure. A command must succeed, or end with its
+`data-status`. With `--types`, mypy checks the Python of all pages instead, and every `assert_type`.
 """
 
 from __future__ import annotations
@@ -44,30 +43,30 @@ class Block:
 
     @property
     def title(self) -> str:
-        """The name of the file that it is, or nothing."""
+        """The name of its file; empty without one."""
         found = TITLE.search(self.options)
         return found[1] if found else ""
 
     @property
     def is_told(self) -> bool:
-        """Whether it is run in its turn."""
+        """Whether it runs as part of the page's script."""
         return not (self.title or self.elsewhere or self.missing)
 
     @property
     def elsewhere(self) -> str:
-        """The file of the repository that runs it instead, or nothing."""
+        """The file of the repository that runs it instead; empty without one."""
         found = ELSEWHERE.search(self.options)
         return found[1] if found else ""
 
     @property
     def statuses(self) -> list[int]:
-        """The exit statuses that its commands may end with: 0, unless `data-status` says more."""
+        """The allowed exit statuses of its commands: 0, or those in `data-status`."""
         found = STATUS.search(self.options)
         return [int(status) for status in (found[1] if found else "0").split()]
 
     @property
     def missing(self) -> str:
-        """The module that it needs, and that is not installed, or nothing."""
+        """The missing module that it needs; empty without one."""
         needed = NEEDS.search(self.options)
         return needed[1] if needed and find_spec(needed[1]) is None else ""
 
@@ -87,7 +86,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def story(page: Path, *, commands: bool) -> str:
-    """Return a page as one script, line by line where it stands there, so that errors say where."""
+    """Return a page as one script with the same line numbers, for error messages."""
     told: dict[int, str] = {}
     files = [f"python {block.title}" for block in blocks(page) if block.title]
     for block in filter(lambda block: block.is_told, blocks(page)):
@@ -101,7 +100,7 @@ def story(page: Path, *, commands: bool) -> str:
 
 
 def command(line: str, statuses: list[int]) -> None:
-    """Run a command of gymbridge or a file, which has to end with one of these statuses."""
+    """Run a command of gymbridge or a file; fail at any other status."""
     name, *arguments = shlex.split(line, comments=True)
     start = ["-m", "gymbridge_tools.cli"] if name == "gymbridge" else []
     done = subprocess.run([sys.executable, *start, *arguments], check=False)
@@ -122,7 +121,7 @@ def write(page: Path, folder: Path, *, commands: bool) -> Path:
 
 
 def process(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python where the page's files are and the checkout can be imported."""
+    """Run Python in the folder of the page's files, with the checkout on its path."""
     path = [folder, *(ROOT / source for source in SOURCES), ROOT]
     return subprocess.run(
         [sys.executable, *arguments],
@@ -136,7 +135,7 @@ def process(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[s
 
 
 def left_out(page: Path) -> list[str]:
-    """Return what nothing would run although it looks as if something did."""
+    """Return the blocks that look as if they ran, and that nothing runs."""
     found = []
     fences = re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)
     if len(fences) != 2 * len(blocks(page)):
@@ -151,10 +150,10 @@ def left_out(page: Path) -> list[str]:
 
 
 def fault(page: Path) -> str:
-    """Run a page; return what went wrong, or nothing."""
+    """Run a page; return its error, or an empty text."""
     if found := left_out(page):
         return "\n".join(found)
-    # what other libraries warn of is not for these pages to mend
+    # ignore warnings of other libraries
     strict = [] if any(NEEDS.search(block.options) for block in blocks(page)) else ["-W", "error"]
     with tempfile.TemporaryDirectory() as work:
         done = process([*strict, str(write(page, Path(work), commands=True))], Path(work))
@@ -163,7 +162,7 @@ def fault(page: Path) -> str:
 
 
 def type_faults(pages: list[Path]) -> str:
-    """Hold the Python of all pages to their types; return what is wrong, or nothing."""
+    """Type-check the Python of all pages; return the errors, or an empty text."""
     with tempfile.TemporaryDirectory() as work:
         scripts = []
         for number, page in enumerate(pages):  # pages in different folders may share a name
@@ -181,7 +180,7 @@ def type_faults(pages: list[Path]) -> str:
 
 
 def main() -> int:
-    """Run the pages that were asked for; return 1 if any fails."""
+    """Run the named pages; return 1 if any fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", nargs="*", type=Path, help="by default README.md and all of docs")
     parser.add_argument("--types", action="store_true", help="check the types instead")

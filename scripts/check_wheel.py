@@ -1,9 +1,9 @@
-"""Check what is published: build it, install it where nothing else is, and use it.
+"""Check the distributions: build them, install the wheel in a new environment, and use it.
 
-Run it with `python scripts/check_wheel.py`; it needs pip, and a package index or a cache of one.
+Run it with `python scripts/check_wheel.py`. It needs pip, and a package index or a cache.
 
-The environment that the wheel is put in has neither PyTorch nor JAX, and at first not even what
-the generator needs: what is there must work, and what is not must be asked for by name.
+The environment of the wheel has neither PyTorch nor JAX, and at first not even the requirements of
+the generator. What is installed must work, and errors must name what is missing.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ PACKAGES = {
     "gymbridge_runtime": "runtime/gymbridge_runtime",
     "gymbridge_generator/templates": "templates",
 }
-"""What the wheel holds, and where that is in the repository."""
+"""The packages in the wheel, and their folders in the repository."""
 ALWAYS = (".gitignore", "LICENSE", "README.md", "pyproject.toml")
-"""What a sdist holds besides what is asked for."""
+"""Files that every sdist holds."""
 
 IMPORT = """
 import sys, gymbridge, gymbridge.vector, gymbridge.backends.numpy
@@ -78,10 +78,10 @@ class Environment:
         self.scripts = folder / ("Scripts" if os.name == "nt" else "bin")
 
     def run(self, command: str, *arguments: str | Path, within: Path, status: int = 0) -> str:
-        """Run a command of the environment and return all it printed.
+        """Run a command of the environment and return its output.
 
         Raises:
-            SystemExit: It ended with another status.
+            SystemExit: The command ended with another status.
         """
         done = subprocess.run(
             [self.scripts / command, *arguments],
@@ -98,7 +98,7 @@ class Environment:
         return done.stdout
 
     def install(self, *what: str | Path, within: Path) -> None:
-        """Install with pip, in the versions that tests are run with."""
+        """Install with pip, in the versions of the tests."""
         self.run("python", "-m", "pip", "install", "-q", "-c", CONSTRAINTS, *what, within=within)
 
 
@@ -109,17 +109,17 @@ def expect(condition: object, message: str) -> None:
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """Build the sdist, and the wheel from the sdist, so that both are known to be whole.
+    """Build the sdist, and the wheel from the sdist, so that both are complete.
 
-    They are built once more from a copy that is somewhere else and newer, and have to be the same
-    to the last byte: whoever has the sources can see what a release was made from.
+    Both are built again from a newer copy in another folder, and must be the same to the last byte:
+    so everybody can check that a release was made from its sources.
     """
     builder = Environment(folder / "builder")
     builder.install("build", "check-wheel-contents", "hatchling", "twine", within=folder)
     copy = folder / "copy" / "gymbridge"
     kept_out = shutil.ignore_patterns(".*", "__pycache__", "dist")
     shutil.copytree(ROOT, copy, ignore=kept_out, copy_function=shutil.copyfile)
-    shutil.copyfile(ROOT / ".gitignore", copy / ".gitignore")  # a sdist has it
+    shutil.copyfile(ROOT / ".gitignore", copy / ".gitignore")  # the sdist includes it
     command = ["-m", "build", "--no-isolation", "--outdir"]
     builder.run("python", *command, folder / "dist", ROOT, within=folder)
     builder.run("python", *command, folder / "again", copy, within=folder)
@@ -140,7 +140,7 @@ def top_level() -> set[str]:
 
 
 def check_contents(sdist: Path, wheel: Path) -> None:
-    """Compare what is in the archives with what is in the repository."""
+    """Compare the contents of the archives with the repository."""
     wanted = {
         f"{package}/{path.relative_to(ROOT / folder).as_posix()}"
         for package, folder in PACKAGES.items()
@@ -169,7 +169,7 @@ def check_contents(sdist: Path, wheel: Path) -> None:
 
 
 def check_bare(user: Environment, wheel: Path, folder: Path) -> None:
-    """Use what needs NumPy only, and ask for what is not installed."""
+    """Use what needs only NumPy, and check the errors for missing libraries."""
     user.install(wheel, within=folder)
     user.run("python", "-m", "pip", "check", within=folder)
     user.run("python", "-c", IMPORT, within=folder)
@@ -187,7 +187,7 @@ def check_bare(user: Environment, wheel: Path, folder: Path) -> None:
 
 
 def check_generator(user: Environment, wheel: Path, folder: Path) -> None:
-    """Generate: what is shipped again, and the wrappers of a user's own backend."""
+    """Generate the shipped wrappers again, and those of a user's own library."""
     user.install(f"{wheel}[generator]", "array-api-strict", within=folder)
     listed = user.run("gymbridge", "list", within=folder)
     expect("TorchToJax" in listed, f"gymbridge list:\n{listed}")
@@ -206,7 +206,7 @@ def check_generator(user: Environment, wheel: Path, folder: Path) -> None:
 
 
 def write_bill(user: Environment, wheel: Path, folder: Path) -> Path:
-    """Write what an installed gymbridge consists of, in the format of CycloneDX."""
+    """Write the bill of materials of an installed gymbridge, as CycloneDX."""
     tool = Environment(folder / "tool")
     tool.install("cyclonedx-bom", within=folder)
     bill = wheel.with_suffix(".cdx.json")
@@ -214,7 +214,7 @@ def write_bill(user: Environment, wheel: Path, folder: Path) -> Path:
     options = ["--output-reproducible", "--output-format", "JSON", "--output-file"]
     tool.run("cyclonedx-py", "environment", *options, bill, python, within=folder)
     text = bill.read_text(encoding="utf-8").replace(wheel.as_uri(), wheel.name)
-    bill.write_text(text, encoding="utf-8")  # where it was built says nothing to anybody else
+    bill.write_text(text, encoding="utf-8")  # leave out the local path of the build
     names = {each["name"] for each in json.loads(text)["components"]}
     unlisted = {"gymbridge", "gymnasium", "numpy"} - names
     expect(not unlisted, f"the bill of materials lacks {unlisted}")
@@ -222,7 +222,7 @@ def write_bill(user: Environment, wheel: Path, folder: Path) -> Path:
 
 
 def main() -> None:
-    """Build, look, install and use."""
+    """Build the distributions, check their contents, install the wheel and use it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "--dist", type=Path, metavar="DIR", help="put what was checked here, and a bill of it"

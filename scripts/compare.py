@@ -1,8 +1,8 @@
 """Compare with other ways to step NumPy environments from PyTorch: `python scripts/compare.py`.
 
 Gymnasium's wrapper, TorchRL, skrl and Stable-Baselines3 step the same CartPoles through the same
-episode, in turn in one process, and return the same observations, which is checked. What is not
-installed is left out; `nox -s compare` installs all of it in an environment of its own.
+episode, in turn in one process. The script checks that they return the same observations. Missing
+libraries are left out; `nox -s compare` installs all of them in an environment of its own.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnyType
 
 MOST = 250
-"""Steps of an episode in which no pole falls."""
+"""Steps of an episode; no pole falls in these."""
 
 
 class Way(NamedTuple):
     """One way to take a step with tensors."""
 
     world: AnyType
-    """What is stepped, and started anew before each round."""
+    """The environment, which is reset before each round."""
     step: Callable[[AnyType], AnyType]
-    """Takes what `action` made; returns a tensor of observations."""
+    """Takes the result of `action`; returns a tensor of observations."""
     action: Callable[[AnyType], AnyType]
-    """Makes what the agent would have at hand of NumPy's action."""
+    """Turns a NumPy action into what an agent would have."""
 
 
 def bare(world: AnyType) -> Way:
@@ -52,7 +52,7 @@ def bare(world: AnyType) -> Way:
 
 
 def with_gymbridge(world: AnyType) -> Way:
-    """Step as gymbridge does it."""
+    """Step with gymbridge."""
     from gymbridge import NumpyToTorch, vector
 
     env: AnyType = (vector.NumpyToTorch if _is_vector(world) else NumpyToTorch)(world.env)
@@ -60,7 +60,7 @@ def with_gymbridge(world: AnyType) -> Way:
 
 
 def with_gymnasium(world: AnyType) -> Way:
-    """Step as Gymnasium's wrapper does it."""
+    """Step with Gymnasium's wrapper."""
     from gymnasium.wrappers import NumpyToTorch, vector
 
     env: AnyType = (vector.NumpyToTorch if _is_vector(world) else NumpyToTorch)(world.env)
@@ -68,7 +68,7 @@ def with_gymnasium(world: AnyType) -> Way:
 
 
 def with_torchrl(world: AnyType) -> Way:
-    """Step as TorchRL's collectors do, with a TensorDict."""
+    """Step as TorchRL's collectors, with a TensorDict."""
     from tensordict import TensorDict
 
     torchrl: AnyType = import_module("torchrl.envs")
@@ -82,7 +82,7 @@ def with_torchrl(world: AnyType) -> Way:
 
 
 def with_skrl(world: AnyType) -> Way:
-    """Step as skrl's trainers do; its actions have a second axis."""
+    """Step as skrl's trainers; actions have a second axis."""
     skrl: AnyType = import_module("skrl.envs.wrappers.torch")
     env: AnyType = skrl.wrap_env(world.env, wrapper="gymnasium", verbose=False)
 
@@ -93,7 +93,7 @@ def with_skrl(world: AnyType) -> Way:
 
 
 def with_sb3(world: AnyType) -> Way:
-    """Step as the rollouts of Stable-Baselines3 do: its own vector, tensors made around it."""
+    """Step as Stable-Baselines3's rollouts: its own vector, with tensors made around it."""
     sb3: AnyType = import_module("stable_baselines3.common.vec_env")
     tools: AnyType = import_module("stable_baselines3.common.utils")
     count = world.num_envs if _is_vector(world) else 1
@@ -113,7 +113,7 @@ def _cartpole() -> AnyType:
 
 
 class _Restarted:
-    """Stable-Baselines3's vector, started anew as Gymnasium does it."""
+    """Stable-Baselines3's vector with Gymnasium's `reset`."""
 
     def __init__(self, env: AnyType) -> None:
         self._env: AnyType = env
@@ -131,11 +131,11 @@ WAYS: dict[str, tuple[str, Callable[[AnyType], Way]]] = {
     "skrl": ("skrl", with_skrl),
     "Stable-Baselines3": ("stable_baselines3", with_sb3),
 }
-"""By the name in the table: the module that it needs, and the way."""
+"""The ways by their names in the table, with the modules that they need."""
 
 
 def contest(world: Callable[[], AnyType], ways: Sequence[str]) -> Contest:
-    """Let every way step through an episode of its own, the same for all."""
+    """Let every way step through the same episode."""
     made = {name: WAYS[name][1](world()) for name in ways}
     actions = world().prepare(MOST)
 
@@ -149,7 +149,7 @@ def contest(world: Callable[[], AnyType], ways: Sequence[str]) -> Contest:
 
 
 def agree(played: dict[str, tuple[Way, Sequence[object]]]) -> None:
-    """Refuse to compare what does not do the same."""
+    """Refuse to compare ways with different observations."""
     expected: AnyType = None
     for name, (way, actions) in played.items():
         seen = np.array([np.asarray(way.step(action)) for action in actions[:50]]).squeeze()
@@ -163,13 +163,13 @@ def _is_vector(world: AnyType) -> bool:
 
 
 def main() -> int:
-    """Measure, and print a table of Markdown."""
+    """Measure, and print a table in Markdown."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20, help="for each of the two columns")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
     options = parser.parse_args()
     seconds: float = options.seconds
-    warnings.simplefilter("ignore")  # of libraries about their own insides
+    warnings.simplefilter("ignore")  # libraries warn about their own code
     torch.set_num_threads(1)
     ways = [name for name, (module, _) in WAYS.items() if find_spec(module) is not None]
     left_out = [name for name in WAYS if name not in ways]
@@ -177,7 +177,7 @@ def main() -> int:
         "one CartPole": Balanced,
         f"{ENVIRONMENTS} CartPoles": lambda: BalancedVector(
             vectorization_mode="sync",
-            # TorchRL takes no other mode
+            # TorchRL needs this mode
             vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP},
         ),
     }

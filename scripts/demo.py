@@ -2,9 +2,9 @@
 
 Run it with `python scripts/demo.py`; it takes well under a minute.
 
-Both agents are actor-critics: a network says what to do and how well things stand, and learns from
-short stretches of play. They play in one loop, `train`, which knows of neither library: behind
-`NumpyToTorch` and `NumpyToJax` an environment takes and gives the arrays its agent works with.
+Both agents are actor-critics: a network chooses actions and estimates values, and learns from
+short stretches of play. Both play in one loop, `train`, which uses neither library: inside
+`NumpyToTorch` and `NumpyToJax` an environment takes and returns the arrays of its agent.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ UPDATES = 96
 STRETCH = 128  # steps between two updates
 SEED = 2
 
-LAYERS = (4, 64, 64, 3)  # what a CartPole shows → the scores of two actions and a value
+LAYERS = (4, 64, 64, 3)  # observation → scores of two actions, and a value
 LEARNING_RATE = 5e-3
 EPOCHS = 10
-CLIP = 0.2  # how far a choice may become likelier in one update
+CLIP = 0.2  # how much likelier one update may make an action
 DISCOUNT = 0.98
-TRACE = 0.95  # how far advantages look ahead before they trust the value
+TRACE = 0.95  # the decay of advantages (lambda)
 VALUE_WEIGHT = 0.01  # squared returns are large
 
-SAMPLES = 24  # mean returns to draw of each training
+SAMPLES = 24  # points of the learning curve
 
 ArrayT = TypeVar("ArrayT", Tensor, jax.Array)
 ObsT = TypeVar("ObsT")
@@ -56,9 +56,9 @@ NumpyVectorEnv: TypeAlias = VectorEnv[Any, Any, Any]
 
 
 class Play(NamedTuple, Generic[ArrayT]):
-    """A stretch of play, one entry a step, each an array over the environments."""
+    """Some steps of play: one entry per step, each an array over the environments."""
 
-    observations: list[ArrayT]  # and one more: what the last action led to
+    observations: list[ArrayT]  # and one more, after the last action
     actions: list[ArrayT]
     rewards: list[ArrayT]
     terminated: list[ArrayT]
@@ -66,7 +66,7 @@ class Play(NamedTuple, Generic[ArrayT]):
 
 
 class Agent(Protocol[ArrayT]):
-    """Acts and learns in the arrays of its own library."""
+    """Acts and learns with arrays of its own library."""
 
     @abstractmethod
     def act(self, observations: ArrayT, /) -> ArrayT:
@@ -74,7 +74,7 @@ class Agent(Protocol[ArrayT]):
 
     @abstractmethod
     def learn(self, play: Play[ArrayT], rate: float, /) -> None:
-        """Become better by what happened."""
+        """Learn from a stretch of play."""
 
 
 class TorchAgent:
@@ -93,15 +93,15 @@ class TorchAgent:
 
     @torch.inference_mode()
     def act(self, observations: Tensor) -> Tensor:
-        """Draw an action for every environment."""
+        """Sample an action for every environment."""
         log_probabilities, _ = self.judge(observations)
         return torch.multinomial(log_probabilities.exp(), 1).squeeze(-1)
 
     def learn(self, play: Play[Tensor], rate: float) -> None:
-        """Make what turned out well likelier, and values truer."""
+        """Improve the policy and the values."""
         observations, over = torch.stack(play.observations), torch.stack(play.over)
         actions = torch.stack(play.actions)[..., None]
-        counts = ~over[:-1]  # the step after an end only resets
+        counts = ~over[:-1]  # the step after the end of an episode only resets
 
         with torch.no_grad():
             log_probabilities, values = self.judge(observations)
@@ -131,16 +131,16 @@ Parameters: TypeAlias = list[tuple[jax.Array, jax.Array]]
 
 
 class Learner(NamedTuple):
-    """What changes while the JAX agent learns."""
+    """The state of the JAX agent."""
 
     parameters: Parameters
     mean: Parameters  # Adam's running mean of gradients
-    square: Parameters  # and of their squares
+    square: Parameters  # Adam's running mean of squares
     updates: jax.Array
 
 
 class JaxAgent:
-    """The same agent in JAX: pure functions, and one place for their latest results."""
+    """The same agent in JAX: pure functions, and their latest state."""
 
     def __init__(self) -> None:
         self.key, *keys = jax.random.split(jax.random.key(SEED), len(LAYERS))
@@ -152,14 +152,14 @@ class JaxAgent:
         self.learner = Learner(parameters, zeros, zeros, jnp.zeros(()))
 
     def act(self, observations: jax.Array) -> jax.Array:
-        """Draw an action for every environment."""
+        """Sample an action for every environment."""
         actions: jax.Array
         actions, self.key = draw(self.learner.parameters, observations, self.key)
-        actions.block_until_ready()  # else the bridge would be timed waiting for them
+        actions.block_until_ready()  # otherwise the time of the wrapper would include the wait
         return actions
 
     def learn(self, play: Play[jax.Array], rate: float) -> None:
-        """Make what turned out well likelier, and values truer."""
+        """Improve the policy and the values."""
         self.learner = improve(self.learner, play, rate)
 
 
@@ -177,7 +177,7 @@ def judge(parameters: Parameters, observations: jax.Array) -> tuple[jax.Array, j
 def draw(
     parameters: Parameters, observations: jax.Array, key: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Draw an action for every environment, and a key for the next draw."""
+    """Sample an action for every environment, and return the next key."""
     now, later = jax.random.split(key)
     log_probabilities, _ = judge(parameters, observations)
     return jax.random.categorical(now, log_probabilities), later
@@ -185,10 +185,10 @@ def draw(
 
 @jax.jit
 def improve(learner: Learner, play: Play[jax.Array], rate: float) -> Learner:
-    """Make what turned out well likelier, and values truer."""
+    """Improve the policy and the values."""
     observations, over = jnp.stack(play.observations), jnp.stack(play.over)
     actions = jnp.stack(play.actions)[..., None]
-    counts = ~over[:-1]  # the step after an end only resets
+    counts = ~over[:-1]  # the step after the end of an episode only resets
 
     log_probabilities, values = judge(learner.parameters, observations)
     before = jnp.take_along_axis(log_probabilities[:-1], actions, -1)[..., 0]
@@ -251,13 +251,13 @@ class Stopwatch(VectorWrapper[ObsT, ActT, ObsT, ActT, FlagsT]):
 
 @dataclass
 class Training:
-    """What came of a training."""
+    """The results of a training."""
 
     library: str
     mean_returns: list[float]
     seconds: float
     steps: int
-    arrays: int  # that crossed the bridge, in either direction
+    arrays: int  # converted arrays, in both directions
     bridge_seconds: float
 
 
@@ -267,7 +267,7 @@ def train(
     bridge: Callable[[NumpyVectorEnv], VectorEnv[ArrayT, ArrayT, ArrayT]],
     progress: Progress,
 ) -> Training:
-    """Let ``agent`` learn from the CartPoles at the other end of ``bridge``."""
+    """Let ``agent`` learn from the CartPoles inside ``bridge``."""
     cartpoles = RecordEpisodeStatistics(
         gym.make_vec("CartPole-v1", ENVIRONMENTS, vectorization_mode="vector_entry_point")
     )
@@ -305,13 +305,13 @@ def train(
 
 
 def sparkline(values: Sequence[float], heights: str) -> str:
-    """Draw each of ``values`` as one of ``heights``, the first of which is low."""
+    """Draw ``values`` as characters of ``heights``, from low to high."""
     scale = (len(heights) - 1) / max(values)
     return "".join(heights[round(value * scale)] for value in values)
 
 
 def report(trainings: Sequence[Training], console: Console) -> None:
-    """Print what was learned, and what the bridges converted at what cost."""
+    """Print the returns, and the number and cost of conversions."""
     heights = "_.-=+*#" if console.options.ascii_only else "▁▂▃▄▅▆▇█"
     table = Table("agent", "mean return of the latest 100 episodes", "steps", "seconds")
     for it in trainings:
@@ -330,7 +330,7 @@ def report(trainings: Sequence[Training], console: Console) -> None:
 
 def main() -> None:
     """Train both agents and report."""
-    torch.set_num_threads(1)  # the network is too small to share
+    torch.set_num_threads(1)  # the network is too small for several threads
     console = Console()
     columns = (
         TextColumn("{task.description:8}"),

@@ -16,7 +16,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def drawn() -> dict[Path, str]:
-    """Return every file that is drawn."""
+    """Return every drawn file."""
     selection = load(Path(str(shipped_spec())))
     return {
         DOCS / "pictures" / "sharing.svg": sharing_picture(selection),
@@ -27,7 +27,7 @@ def drawn() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Write the pictures, or say which are out of date."""
+    """Write the pictures, or print which are out of date."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if any differ")
     checks: bool = parser.parse_args().check

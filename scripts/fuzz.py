@@ -1,8 +1,8 @@
-"""Fuzz what reads trees and specs, led by coverage: `python scripts/fuzz.py trees --seconds 60`.
+"""Fuzz conversions and specs, guided by coverage: `python scripts/fuzz.py trees --seconds 60`.
 
-Needs atheris (`pip install atheris`), which has wheels for Linux. What is after `--` goes to
-libFuzzer: a folder with a corpus, or `-runs=10000`. What ends a run is written to a file, and tried
-again with `python scripts/fuzz.py trees -- FILE`.
+It needs atheris (`pip install atheris`), which has wheels for Linux. Arguments after `--` go to
+libFuzzer: a folder with a corpus, or `-runs=10000`. An input that fails is written to a file;
+`python scripts/fuzz.py trees -- FILE` tries it again.
 """
 
 from __future__ import annotations

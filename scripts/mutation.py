@@ -1,11 +1,11 @@
 """Break the code on purpose and see whether tests notice: `python scripts/mutation.py naming`.
 
-It needs mutmut beside the extra `test`, and a system that can fork. mutmut wants all packages in
-one folder `src`, so it is given a copy of the repository that is laid out like that; the working
-tree is left alone. Which tests a module is held against is in `mutation.toml`, beside this file;
-of these each mutant gets those that reach the function, as `mutation_forks.py` says. A group that
-`remembers` is of code that keeps what it once found out: its mutants get all tests of the group,
-as `mutation_memory.py` says, each in a process that has imported nothing but libraries.
+It needs mutmut and the extra `test`, and a system that can fork. mutmut needs all packages in one
+folder `src`, so it gets a copy of the repository in that layout; the working tree does not change.
+`mutation.toml`, beside this file, lists the tests for each module. A mutant gets those of them that
+reach its function; see `mutation_forks.py`. A group with `remembers` is code with caches: its
+mutants get all tests of the group, each in a process that has imported only libraries; see
+`mutation_memory.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BESIDE = ("README.md", "docs", "scripts", "templates", "tests")
 """What tests read beside the packages."""
 
 PLUGINS = ("mutation_children", "mutation_memory", "mutation_forks")
-"""Of pytest; the second is for groups of code that remembers, the third for all others."""
+"""Plugins of pytest; the second is for groups that remember, the third for all others."""
 
 SETTINGS_OF_MUTMUT = """\
 [tool.mutmut]
@@ -52,20 +52,20 @@ preload_modules_file = "imported.txt"
 PYTEST = "import sys, pytest; sys.path.insert(0, 'src'); sys.exit(pytest.main(sys.argv[1:]))"
 
 FAILED = {1, 2, 3, 255}
-"""Exit codes: tests failed, could not be read, broke pytest; what they share was not loaded."""
+"""Exit codes: tests failed, could not be read or broke pytest; a plugin was not loaded."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Modules of one package, and the tests that they are held against."""
+    """Modules of one package, and the tests for their mutants."""
 
     package: str
     modules: tuple[str, ...]
     tests: tuple[str, ...]
     keep: str
-    """Which of these tests, as pytest's option ``-k`` has it."""
+    """The selection of these tests, as for pytest's option ``-k``."""
     imported: tuple[str, ...]
-    """What a process imports that is then forked for every mutant; all that tests do, if empty."""
+    """Imports of the process that is forked for every mutant; empty: all imports of the tests."""
 
 
 def groups() -> dict[str, Group]:
@@ -85,7 +85,7 @@ def groups() -> dict[str, Group]:
 
 
 def main() -> int:
-    """Mutate the modules that were asked for; return 1 if a mutant was not noticed."""
+    """Mutate the named modules; return 1 if a mutant survived."""
     known = groups()
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="+", metavar="NAME", help="a module, or a group of them")
@@ -98,7 +98,7 @@ def main() -> int:
     unnoticed = 0
     for group, modules in chosen(known, options.names):
         with tempfile.TemporaryDirectory() as folder:
-            Path(folder).chmod(0o755)  # a test stops being root for a while, and is watched
+            Path(folder).chmod(0o755)  # some tests drop root, and must still read this folder
             tree = (options.keep or Path(folder)) / group.package
             lay_out(group, modules, tree)
             if group.imported:
@@ -111,7 +111,7 @@ def main() -> int:
 
 
 def chosen(known: dict[str, Group], names: list[str]) -> list[tuple[Group, list[str]]]:
-    """Return the modules that ``names`` ask for, by their groups."""
+    """Return the named modules by group."""
     called = {
         (name, module): {name, module, f"{group.package}.{module}"}
         for name, group in known.items()
@@ -151,7 +151,7 @@ def names(
 
 
 def note(path: Path, codes: dict[str, int | None]) -> None:
-    """Write down how the mutants of a file ended, where mutmut would."""
+    """Write down the results for the mutants of a file, where mutmut does."""
     data = import_module("mutmut.mutation.data").SourceFileMutationData(path=path)
     data.load()
     data.exit_code_by_key |= codes
@@ -159,7 +159,7 @@ def note(path: Path, codes: dict[str, int | None]) -> None:
 
 
 def run(tree: Path, jobs: int, mutants: list[str]) -> None:
-    """Let mutmut try ``mutants``, or all if there are none."""
+    """Let mutmut try ``mutants``; all mutants if there are none."""
     start(tree, "-m", "mutmut", "run", "--max-children", str(jobs), *mutants)
 
 
@@ -177,11 +177,13 @@ def run_forks(group: Group, modules: list[str], tree: Path, jobs: int, size: int
 
 
 def start(tree: Path, *arguments: str) -> None:
-    """Run Python in ``tree``, with what it prints in a file, and leave if that fails."""
+    """Run Python in ``tree`` with its output in a file; exit if it fails."""
     own = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
     environment = {key: value for key, value in os.environ.items() if key not in own}
-    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # no test needs one, and they take seconds
-    environment["PYTEST_DEBUG_TEMPROOT"] = str(tree.parent)  # removed with it, and not inside
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = (
+        "1"  # no test needs plugins, which take seconds to load
+    )
+    environment["PYTEST_DEBUG_TEMPROOT"] = str(tree.parent)  # removed together with the tree
     log = tree / "mutmut.log"
     with log.open("w", encoding="utf-8") as file:
         done = subprocess.run(
@@ -197,7 +199,7 @@ def start(tree: Path, *arguments: str) -> None:
 
 
 def options_of(group: Group) -> list[str]:
-    """Return the options of pytest with which the tests of a group are run."""
+    """Return the options of pytest for the tests of a group."""
     children, memory, forks = PLUGINS
     plugins = ("no:cacheprovider", children, memory if group.imported else forks)
     return [*(word for name in plugins for word in ("-p", name)), "-k", group.keep]
@@ -223,8 +225,8 @@ def lay_out(group: Group, modules: list[str], tree: Path) -> None:
     if group.imported:
         mutants.mkdir(exist_ok=True)
     elif not mutants.is_symlink():
-        mutants.symlink_to(".")  # mutmut makes no copy to mutate, and looks there for what it was
-    for root in ROOTS:  # tests know the packages by where they are in the repository
+        mutants.symlink_to(".")  # mutmut mutates in place, and reads the originals here
+    for root in ROOTS:  # tests use the paths of the repository
         link = mutants / root
         link.unlink(missing_ok=True)
         link.symlink_to("src")
@@ -240,7 +242,7 @@ def lay_out(group: Group, modules: list[str], tree: Path) -> None:
 
 
 def strip(path: Path) -> None:
-    """Remove what only type checkers read: mutmut leaves decorated functions alone, for one."""
+    """Remove code for type checkers only: mutmut skips decorated functions, for example."""
     code = path.read_text(encoding="utf-8")
     code = re.sub(r"^ *@override\n", "", code, flags=re.MULTILINE)
     code = re.sub(r'\bcast\(\n *"[^"\n]*",\n *(.*),\n *\)', r"(\1)", code)
@@ -249,7 +251,7 @@ def strip(path: Path) -> None:
 
 
 def report(package: str, module: str, tree: Path) -> int:
-    """Print what became of a module's mutants; return how many went unnoticed."""
+    """Print the results for a module's mutants; return the number of survivors."""
     meta = tree / "mutants" / "src" / package / f"{module}.py.meta"
     codes: dict[str, int | None] = json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
     # mutants that are not in the sample have no exit code
@@ -273,7 +275,7 @@ def report(package: str, module: str, tree: Path) -> int:
 
 
 def end(code: int) -> str:
-    """Say how the tests of a mutant ended, by the exit code: a signal says that it was noticed."""
+    """Return the result for a mutant by the exit code; a signal counts as noticed."""
     if -code in {signal.SIGXCPU, signal.SIGKILL}:
         return "hung"
     if code < 0:

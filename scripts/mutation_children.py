@@ -1,9 +1,9 @@
-"""Let mutmut see what tests reach in processes that they start; `mutation.py` puts this in place.
+"""Let mutmut see functions reached in processes that tests start; `mutation.py` installs this.
 
-mutmut runs a mutant against the tests that were seen to reach its function, and looks only at the
-process that pytest is in. This is imported at the start of every other one, as `sitecustomize`,
-which writes down what it has reached when it ends; and it is a plugin of pytest, which reads that
-after every test.
+mutmut runs a mutant against the tests that reach its function, but sees only functions reached in
+the process of pytest. Every other process imports this module as `sitecustomize`, and writes down
+the reached functions when it ends. The module is also a plugin of pytest, which reads them after
+every test.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from importlib import import_module
 from pathlib import Path
 
 TREE = Path(os.environ.setdefault("MUTATED_TREE", str(Path(__file__).resolve().parent.parent)))
-"""Where mutmut runs: a process may import this from a copy that a test made."""
+"""The folder where mutmut runs: a process may import this from a test's copy."""
 REACHED = TREE / "reached"
 SECONDS = 60
-"""Of the processor, for a process that a test starts: a mutant may go on for ever."""
+"""The limit of processor time for a process that a test starts: a mutant may never end."""
 
 
 def reached() -> set[str]:
-    """Return what mutmut has seen reached in this process: a set of its own, to be added to."""
+    """Return mutmut's own set of functions reached in this process."""
     names: set[str] = import_module("mutmut.state").state()._stats
     return names
 
 
 def watch() -> None:
-    """Write down what this process reaches, when it ends."""
+    """Write down the reached functions when this process ends."""
     here = Path.cwd()
-    os.chdir(TREE)  # where mutmut looks for its settings, and finds none where tests run
+    os.chdir(TREE)  # mutmut looks for its settings here, not where tests run
     try:
         import_module("mutmut.configuration").config()
     finally:
@@ -39,13 +39,13 @@ def watch() -> None:
 
 
 def write() -> None:
-    """Write down what this process has reached."""
+    """Write down the functions that this process has reached."""
     REACHED.mkdir(exist_ok=True)
     _ = (REACHED / f"{os.getpid()}").write_text("\n".join(reached()), encoding="utf-8")
 
 
 def pytest_runtest_teardown() -> None:
-    """Add what other processes have reached before mutmut asks what the test has."""
+    """Add the functions reached in other processes before mutmut reads the set."""
     for path in REACHED.glob("*"):
         reached().update(path.read_text(encoding="utf-8").split())
         path.unlink()

@@ -1,9 +1,9 @@
-"""Try mutants in forks of one process that has collected tests; `mutation.py` puts this in place.
+"""Try mutants in forks of one process with collected tests; `mutation.py` installs this plugin.
 
-mutmut starts pytest anew for every mutant, which takes longer than the test that notices it. Code
-that remembers nothing needs none of that: this plugin of pytest takes over when the tests are
-collected. A first fork finds out which tests reach what, and how long they take; each mutant is
-another one, and runs the tests that reach its function, the fastest first, until one fails.
+mutmut starts pytest again for every mutant, which takes longer than the test that notices it. Code
+without caches does not need that: this plugin of pytest takes over after the collection. A first
+fork finds which tests reach which functions, and their times. Then each mutant gets a fork of its
+own, which runs the tests that reach its function, the fastest first, until one fails.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 TREE = Path(__file__).resolve().parent.parent
 WANTED = TREE / "wanted.json"
-"""The names of the mutants to try, and how many at a time."""
+"""The mutants to try, and the number of parallel processes."""
 ENDS = TREE / "ends.json"
-"""How each of them ended: the exit code."""
+"""The exit code for each mutant."""
 REACHED = TREE / "reached.json"
 
 SECONDS = 60
-"""Of the processor, for one mutant: a loop that has no end is left by a signal."""
+"""The limit of processor time for one mutant: a signal ends an endless loop."""
 PATIENCE = 900
-"""Seconds by the clock, for one that waits."""
+"""The limit in seconds for a mutant that waits."""
 FAILED, BROKEN, NOT_REACHED = 1, 3, 33
 
 
@@ -70,7 +70,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
 
 
 def start(mutant: str, tests: Sequence[pytest.Item]) -> int:
-    """Start to run ``tests`` with ``mutant``; return the process that does."""
+    """Start a process that runs ``tests`` with ``mutant``."""
 
     def attempt() -> int:
         os.environ["MUTANT_UNDER_TEST"] = mutant
@@ -82,9 +82,11 @@ def start(mutant: str, tests: Sequence[pytest.Item]) -> int:
 
 
 def find_out(tests: Sequence[pytest.Item]) -> int:
-    """Write down which tests reach which functions, and what they take; return 1 if one fails."""
+    """Write down which tests reach which functions, and their times; return 1 if one fails."""
     os.environ["MUTANT_UNDER_TEST"] = "stats"
-    _ = import_module("mutmut.configuration").config()  # tests work where there is none
+    _ = import_module(
+        "mutmut.configuration"
+    ).config()  # tests change the working folder, where there are no settings
     hits: set[str] = import_module("mutmut.state").state()._stats
     reached: dict[str, list[str]] = {}
     seconds: dict[str, float] = {}
@@ -107,23 +109,23 @@ def in_turn(tests: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.
 
 
 def failed(test: pytest.Item, following: pytest.Item | None) -> bool:
-    """Run ``test``, and take down what the following one does not need."""
+    """Run ``test``, and tear down fixtures that the following test does not need."""
     protocol = import_module("_pytest.runner").runtestprotocol
     return any(report.failed for report in protocol(test, log=False, nextitem=following))
 
 
 def forked(work: Callable[[], int]) -> int:
-    """Do ``work`` in a process of its own, which ends with what it returns."""
+    """Run ``work`` in a fork, whose exit code is the returned number."""
     pid = os.fork()
     return pid or end_with(work)
 
 
 def end_with(work: Callable[[], int]) -> NoReturn:
-    """End this process with what ``work`` returns, and nothing that others would do at its end."""
+    """End this process with the result of ``work``, without any exit handlers."""
     code = BROKEN
     try:
         code = work()
-    except BaseException:  # there is nobody above to see it
+    except BaseException:  # no caller could handle it
         traceback.print_exc()
         raise
     finally:

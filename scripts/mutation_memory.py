@@ -1,9 +1,9 @@
-"""Hold a mutant against all tests of its group; a plugin of pytest, put in place by `mutation.py`.
+"""Run a mutant against all tests of its group; a plugin of pytest, installed by `mutation.py`.
 
-mutmut runs a mutant against the tests that were seen to reach its function. Code that remembers
-what it did reaches much of itself once in a process, for whichever test comes first, and every
-later test may see what came of that. So mutmut is told that all tests reach what one of them does,
-and those that really did are run first, the fastest of them at the head.
+mutmut runs a mutant against the tests that reach its function. Code with caches runs many functions
+only once in a process, for the first test, and every later test may depend on the result. So mutmut
+is told that all tests reach what one of them reaches. The tests that really reached the function
+run first, the fastest of them at the head.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pytest
 
-gc.freeze()  # pytest collects garbage at the end of every process; what was imported is none
+gc.freeze()  # pytest collects garbage at the end of every process; imported modules need no visit
 
 REACHED = Path(__file__).resolve().parent.parent / "reached.json"
 
 
 def pytest_sessionfinish() -> None:
-    """Write down which tests reached what, then let mutmut think that all of them did."""
+    """Write down which tests reached which functions, then tell mutmut that all tests did."""
     if os.environ.get("MUTANT_UNDER_TEST") != "stats":
         return
     state = import_module("mutmut.state").state()
@@ -45,7 +45,7 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests first that reached the function that was mutated."""
+    """Put the tests first that reached the mutated function."""
     function = os.environ.get("MUTANT_UNDER_TEST", "").rpartition("__mutmut_")[0]
     if not REACHED.exists():
         return

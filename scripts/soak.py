@@ -1,7 +1,7 @@
-"""Step wrappers of every pair for hours, and watch what grows: `python scripts/soak.py`.
+"""Step wrappers of every pair for hours, and look for growth: `python scripts/soak.py`.
 
-Memory, file descriptors, threads, environments and what JAX has compiled have to stay as they are
-after a while; exit code 1 if one does not.
+Memory, file descriptors, threads, environments and compiled JAX imports must stop growing after a
+while; the exit code is 1 if one does not.
 """
 
 from __future__ import annotations

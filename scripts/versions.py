@@ -1,9 +1,10 @@
-"""Run some of the tests with the lowest versions, and with the newest on other Pythons.
+"""Run some tests with the lowest versions, and with the newest versions on other Pythons.
 
-Without arguments it runs all that there is a Python for; `python scripts/versions.py lowest` runs
-one, and `next`, only on request, what there is today, unreleased versions too. The other tests run
-with `scripts/constraints.txt`, the newest versions for the oldest Python; here are those that say
-most about libraries in the least time, in environments of their own.
+Without arguments it runs all settings with an available Python; `python scripts/versions.py lowest`
+runs one of them. `next` runs only on request, with the newest versions of today, unreleased ones
+included. CI's other tests run with `scripts/constraints.txt`, the newest versions for the oldest
+Python. This script runs tests that say most about libraries in the least time, in environments of
+their own.
 """
 
 from __future__ import annotations
@@ -45,15 +46,15 @@ class Setting:
 
     python: str
     constraints: str | None
-    """The file with the versions, or None for the newest, of what is not released too."""
+    """The file with the versions; None for the newest, unreleased ones included."""
     extras: str
     absent: frozenset[str]
-    """What is not installed there, and whose tests are skipped for that reason only."""
+    """Libraries that are not installed there; only their tests may be skipped."""
     tests: tuple[str, ...]
 
 
 def newest(python: str) -> Setting:
-    """Return the setting of a Python that no CPU build of PyTorch can be counted on to be for."""
+    """Return the setting of a Python for which PyTorch may have no CPU build."""
     absent = frozenset({"tensordict", "torch"})
     extras = "cli,generator,jax,mlx,parallel"
     return Setting(python, "constraints-newest.txt", extras, absent, TESTS)
@@ -71,7 +72,7 @@ SETTINGS = {
     "3.13": newest("3.13"),
 }
 ON_REQUEST = {"next": replace(newest("3.13"), constraints=None)}
-"""What is another thing every day, and says what will have to be changed."""
+"""The setting that changes every day, and shows future problems."""
 
 
 def interpreter(version: str) -> str | None:
@@ -84,13 +85,13 @@ def interpreter(version: str) -> str | None:
 
 
 def is_usable(python: str) -> bool:
-    """Tell whether it starts, and can make environments."""
+    """Tell whether a Python starts and can make virtual environments."""
     command = [python, "-c", "import ensurepip, venv"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def requirements(setting: Setting) -> list[str]:
-    """Return what pip is told to install."""
+    """Return the requirements for pip."""
     versions = (
         ["--pre"]
         if setting.constraints is None
@@ -100,13 +101,13 @@ def requirements(setting: Setting) -> list[str]:
 
 
 def run(setting: Setting, python: str, folder: Path) -> bool:
-    """Tell whether the tests pass, and skip nothing but what is absent on purpose."""
+    """Tell whether the tests pass; only absent libraries may be skipped."""
     subprocess.run([python, "-m", "venv", folder], check=True)
     own = str(folder / ("Scripts" if os.name == "nt" else "bin") / "python")
     install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     subprocess.run([*install, *requirements(setting)], check=True)
     subprocess.run([own, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
-    # where CI is set a library that is missing is a failure
+    # with CI set, a missing library is a failure
     environment = {k: v for k, v in os.environ.items() if k not in {"CI", "PYTHONPATH"}}
     options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "error"]
     done = subprocess.run(
@@ -125,12 +126,12 @@ def run(setting: Setting, python: str, folder: Path) -> bool:
 
 
 def main() -> int:
-    """Run what was asked for; return 1 if anything fails, or if there is no Python for it."""
+    """Run the named settings; return 1 if one fails or has no Python."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     known = SETTINGS | ON_REQUEST
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     asked: list[str] = parser.parse_args().names
-    for name in asked:  # with `choices`, argparse before 3.12 refuses that there are none
+    for name in asked:  # with `choices`, argparse before 3.12 refuses an empty list
         if name not in known:
             parser.error(f"there is no {name!r}; there are {', '.join(known)}")
     bad: list[str] = []

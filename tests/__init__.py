@@ -1,1 +1,1 @@
-"""The tests; a package, so that what they share is found before any other `tests`."""
+"""The tests are a package, so that `tests.support` is never another project's module."""

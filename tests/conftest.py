@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 sys.path[:0] = map(str, STAND_INS)
 
-# `pytest --hypothesis-profile thorough` looks for new cases, and says how to see them again;
-# otherwise the same few are tried every time. Machines may be slow.
+# `pytest --hypothesis-profile thorough` looks for new cases and prints how to repeat them;
+# by default the same few are tried every time. Machines may be slow.
 settings.register_profile(
     "few",
     max_examples=30,
@@ -40,14 +40,14 @@ settings.load_profile("few")
 
 HERE = Path(__file__).parent
 MEASURED = {"catalogue", "conformance", "environments", "faults", "generated", "runtime"}
-"""The folders whose tests are to run every line of the runtime, as `pytest --cov` shows.
+"""The folders whose tests cover the runtime; `pytest --cov` measures only these.
 
-What others happen to run says little about it, and to be watched takes them half as long again.
+Lines that other tests happen to run say little, and measuring makes tests half as slow again.
 """
 
 
 def _watching() -> Coverage | None:
-    module = sys.modules.get("coverage")  # nobody watches unless somebody has imported it
+    module = sys.modules.get("coverage")  # not imported: not measuring
     return None if module is None else cast("type[Coverage]", module.Coverage).current()
 
 
@@ -55,7 +55,7 @@ def _watching() -> Coverage | None:
 def nothing_measured_elsewhere(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Let nobody watch what another test runs, here or in processes that it starts."""
+    """Measure no coverage in other folders, and in processes that their tests start."""
     measuring: list[Coverage] = []
     if request.path.relative_to(HERE).parts[0] not in MEASURED:
         monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
@@ -69,7 +69,7 @@ def nothing_measured_elsewhere(
 
 @pytest.fixture(autouse=True, scope="session")
 def no_options_for_the_tests_that_tests_run() -> Iterator[None]:
-    """Keep what pytest is told by the environment to itself: how many processes, for example."""
+    """Hide `PYTEST_ADDOPTS` from the pytest processes that tests start."""
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("PYTEST_ADDOPTS", raising=False)
         yield
@@ -77,7 +77,7 @@ def no_options_for_the_tests_that_tests_run() -> Iterator[None]:
 
 @pytest.fixture
 def nothing_compiled() -> None:
-    """Let JAX forget the shapes and settings of other tests: only so many are ever compiled."""
+    """Clear the compiled imports of other tests, because their number is bounded."""
     require("jax")
     from gymbridge_runtime.backends.jax.imports import IMPORTS
 

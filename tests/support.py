@@ -1,4 +1,4 @@
-"""What the tests of several folders share."""
+"""Helpers for the tests of several folders."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ __all__ = [
 REPOSITORY = Path(__file__).parents[1]
 
 Array: TypeAlias = Any
-"""An array, or a tree of arrays, of a library that only the test knows."""
+"""An array or a tree of arrays, of a library that only the test knows."""
 
 Host: TypeAlias = npt.NDArray[Any]
 
 
-# -- libraries that are not there ---------------------------------------------------------------
+# -- missing libraries --------------------------------------------------------------------------
 
 
 def missing(error: ModuleNotFoundError) -> NoReturn:
-    """Skip what needs the module that ``error`` names; in CI everything has to be there."""
+    """Skip a test that needs a missing module; in CI this is a failure."""
     message = f"{error.name} is not installed"
     if os.environ.get("CI"):
         pytest.fail(f"{message}, and CI has to test with it", pytrace=False)
@@ -74,7 +74,7 @@ def _environment(variables: dict[str, str]) -> dict[str, str]:
 
 
 def run_python(code: str, *arguments: str, **variables: str) -> str:
-    """Run ``code`` in a process of its own, which has to succeed; return what it printed."""
+    """Run ``code`` in a process of its own; return its output, and fail if it fails."""
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", dedent(code), *arguments],
         cwd=REPOSITORY,
@@ -89,9 +89,9 @@ def run_python(code: str, *arguments: str, **variables: str) -> str:
 
 
 class Interpreter:
-    """A process that runs one piece of code after the other, each with names of its own.
+    """A process that runs pieces of code one after the other, each with its own names.
 
-    What it needs to import is imported once.
+    Imports happen only once.
     """
 
     def __init__(self, **variables: str) -> None:
@@ -105,7 +105,7 @@ class Interpreter:
         )
 
     def run(self, code: str) -> str:
-        """Run ``code``, which has to succeed; return what it printed."""
+        """Run ``code``; return its output, and fail if it fails."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(code) + "\n")
@@ -125,7 +125,7 @@ class Interpreter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _ = self._process.communicate(timeout=60)  # it ends when nothing more comes
+        _ = self._process.communicate(timeout=60)  # it ends at the end of its input
 
 
 _ONE_AFTER_THE_OTHER = """
@@ -152,9 +152,9 @@ class Library(ABC):
     mutable: bool = True
     """Whether its arrays can be written into."""
     shares: bool = True
-    """Whether others may write into its memory, and it takes over theirs."""
+    """Whether its arrays share memory with other libraries, in both directions."""
     narrow: ClassVar[dict[str, str]] = {}
-    """What becomes of dtypes that it does not have, with its settings as they are in tests."""
+    """The dtypes that it narrows, under the settings of the tests."""
     eighths: bool = True
     """Whether it has floating-point numbers of 8 bits."""
 
@@ -164,7 +164,7 @@ class Library(ABC):
 
     @abstractmethod
     def values(self, array: Array) -> Host:
-        """Return the values of ``array`` in memory of their own, as a NumPy array."""
+        """Return a NumPy copy of ``array``."""
 
     @abstractmethod
     def is_array(self, value: object) -> bool:
@@ -172,7 +172,7 @@ class Library(ABC):
 
     @abstractmethod
     def address(self, array: Array) -> int:
-        """Return where the memory of ``array`` begins."""
+        """Return the address of the memory of ``array``."""
 
     def dtype(self, array: Array) -> str:
         """Return the name of the dtype of ``array``."""
@@ -254,7 +254,7 @@ class _Jax(Library):
     def make(self, values: npt.ArrayLike) -> Array:
         import jax
 
-        # a copy that nobody else holds, because JAX may keep the memory
+        # a fresh copy, because JAX may keep the memory
         return jax.device_put(np.array(values, order="C")).block_until_ready()
 
     @override

@@ -18,7 +18,7 @@ _EXPORT = re.compile(r'^    "(\w+)",$', re.MULTILINE)
 
 
 def deed(difference: Difference, path: object) -> str:
-    """Return a line that says what was done to the file at ``path``."""
+    """Return a line that describes the change of the file at ``path``."""
     if difference.state == "missing":
         return f"wrote {path}"
     if not difference.wanted:

@@ -67,7 +67,7 @@ class _Work:
         found = load(_nearby(self.spec), self.backends)
         if not (self.backends and self.is_shipped()):
             return found
-        # a package of the user's need not pass on what gymbridge itself exports
+        # a user's package need not re-export the names of gymbridge
         spec = found.spec.model_copy(update={"package": Package()})
         return replace(found, spec=spec)
 
@@ -180,17 +180,17 @@ def _installed() -> Path | None:
 
 
 def _shown(path: Path) -> str:
-    """Return how messages name ``path``."""
+    """Return ``path`` as messages show it."""
     return printable(_nearby(path))
 
 
 def _nearby(path: Path) -> Path:
-    """Return ``path`` as seen from the working folder, if it is below."""
+    """Return ``path`` relative to the working folder, if it is below it."""
     path, here = path.absolute(), Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _label(spec: Path) -> str:
-    """Return how headers name ``spec``: the same on every machine."""
+    """Return the name of ``spec`` in headers, the same on every machine."""
     root = root_of(spec.absolute().parent)
     return spec.resolve().relative_to(root).as_posix() if root else spec.name

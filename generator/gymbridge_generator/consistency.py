@@ -1,4 +1,4 @@
-"""Finds entries of a spec that are well-formed, and contradict each other or lead nowhere."""
+"""Finds well-formed entries of a spec that contradict each other or name nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Findings: TypeAlias = Iterator[tuple[KeyPath, str]]
 
 
 def check_backends(own: Mapping[int, Backend], inherited: Mapping[str, Backend]) -> Findings:
-    """Find errors in libraries, alone and together; ``own`` has their places in the file."""
+    """Find errors in single libraries and between them; ``own`` maps them to the file."""
     before = list(inherited.values())
     for place, backend in own.items():
         path = ("backend", place)
@@ -142,7 +142,7 @@ def check_matrix(matrix: Matrix, known: Iterable[str]) -> Findings:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    # the entry of a known name may be wrong itself, and hold anything
+    # an entry with errors may hold any value
     return f"no backend {name!r} (known: {', '.join(spell([name]) for name in known)})"
 
 

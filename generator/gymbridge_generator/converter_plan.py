@@ -101,7 +101,7 @@ def _overloads(ours: naming.Names, theirs: naming.Names) -> list[Overload]:
     known = structures(array, "_KeyT", "_Key2T")
     shapes = [Structure(ours.leaf, array), Structure("_PassT", "_PassT"), *known]
     shapes.insert(-len(LEAVES), Structure("list[_LeafT]", f"list[{array}]"))
-    # a converted dict of anything is not a dict of objects; it has to be accepted on the way back
+    # a converted dict of unknown values is no dict of objects, and must be accepted on the way back
     shapes += [
         Structure(f"dict[str, {anything}]", f"dict[str, {theirs.tree}]")
         for anything in (ours.tree, "object")

@@ -1,7 +1,7 @@
-"""Type expressions and import statements of a spec: parsed, allowed node by node, written anew.
+"""Type expressions and import statements of a spec: parsed, checked node by node, unparsed.
 
-What comes out is `ast.unparse`'s own spelling, so nothing of the spec's text survives that is
-not a name, a dot, a bracket, a comma or a bar.
+The result is the spelling of `ast.unparse`, so nothing of the spec's text survives except names,
+dots, brackets, commas and bars.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def type_expression(text: str) -> str:
     """Return ``text`` if it is a type, spelled as Python spells it.
 
     Raises:
-        ValueError: It holds something else than names, subscripts and ``|``.
+        ValueError: It holds anything but names, subscripts and ``|``.
     """
     tree = _parsed(text, "eval")
     if tree is not None and all(_allowed(node) for node in ast.walk(tree)):
@@ -45,7 +45,7 @@ def type_expression(text: str) -> str:
 
 
 def _parsed(text: str, mode: Literal["eval", "exec"]) -> ast.AST | None:
-    # Python reads letters of other alphabets that look alike as its own
+    # Python normalises look-alike letters of other alphabets
     if len(text) > _LONGEST or not text.isascii():
         return None
     try:

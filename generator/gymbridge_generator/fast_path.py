@@ -1,4 +1,4 @@
-"""The fast path of a pair: which functions of the two libraries convert the usual array.
+"""The fast path of a pair: the functions of the two libraries that convert the usual array.
 
 A fast path exists where the spec names functions that lead from NumPy's memory to the target and
 from the source to NumPy's memory. NumPy itself needs none.

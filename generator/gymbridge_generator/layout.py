@@ -1,4 +1,4 @@
-"""Lines that the formatter and the linter of this project leave alone.
+"""Lays out lines that the formatter and the linter of this project accept.
 
 No formatter runs over the output, so lines whose length depends on the spec are laid out here.
 """
@@ -57,9 +57,9 @@ def paragraph(text: str, *, indent: int = 4, hanging: int = 0) -> str:
     """Return ``text`` in lines of a docstring; the first has no indent of its own.
 
     Args:
-        text: What is said.
-        indent: How far all lines are indented.
-        hanging: How much further those after the first are.
+        text: The text.
+        indent: The indent of all lines.
+        hanging: The additional indent of the lines after the first.
     """
     lines = textwrap.wrap(
         text,

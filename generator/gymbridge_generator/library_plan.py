@@ -173,7 +173,7 @@ def _argument(key: str, value: _Fact) -> str:
     if isinstance(value, tuple):
         items = [f'"{item}"' for item in value]
         tail = ",)," if len(items) == 1 else "),"
-        return fold(f"{key}=(", items, tail, indent=4, literal=True)[:-1]  # a comma will follow
+        return fold(f"{key}=(", items, tail, indent=4, literal=True)[:-1]  # a comma follows
     if isinstance(value, dict):
         pairs = [f'"{one}": "{other}"' for one, other in value.items()]
         return fold(f"{key}={{", pairs, "},", indent=4, literal=True)[:-1]

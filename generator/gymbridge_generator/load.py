@@ -39,12 +39,12 @@ def load(path: Path, backends: Sequence[str] = ()) -> Selection:
     """Read the spec at ``path``.
 
     Args:
-        path: Where it is.
+        path: The file.
         backends: The names of the libraries to choose from instead of those of its matrix.
 
     Raises:
         GeneratorError: There is no such file, or no text in it that can be read.
-        SpecError: Something is wrong with it; everything that is, at once.
+        SpecError: The spec has errors; the message lists all of them.
     """
     try:
         text = read_text(path)
@@ -54,20 +54,20 @@ def load(path: Path, backends: Sequence[str] = ()) -> Selection:
 
 
 def parse(text: str, file: str, backends: Sequence[str] = ()) -> Selection:
-    """Check the text of a spec, and find the pairs it asks for.
+    """Check the text of a spec, and find the pairs that it selects.
 
     Args:
         text: The spec.
-        file: How errors name it.
+        file: The name of the file in errors.
         backends: The names of the libraries to choose from instead of those of its matrix.
 
     Raises:
-        GeneratorError: The spec does not know one of ``backends``, or they are too few.
-        SpecError: Something is wrong with it; everything that is, at once.
+        GeneratorError: One of ``backends`` is unknown, or they make no pair.
+        SpecError: The spec has errors; the message lists all of them.
     """
     data = parse_toml(text, file)
     spec, findings = _validated(data)
-    # well-formed entries are compared even if others are not well-formed
+    # well-formed entries are compared even if others have errors
     own = dict(_well_formed(Backend, _items(data.get("backend"))[:MOST_BACKENDS]))
     matrix = dict(_well_formed(Matrix, [data.get("matrix", {})])).get(0)
     extended = [name for name in _items(data.get("extends")) if isinstance(name, str)]
@@ -110,7 +110,7 @@ def _check_extended(names: list[str]) -> Iterator[tuple[KeyPath, str]]:
 def _pairs(
     matrix: Matrix, every: Mapping[str, Backend], default: set[str], own: set[str]
 ) -> Iterator[tuple[Backend, Backend]]:
-    """Return the pairs a matrix asks for, ordered by their names."""
+    """Return the pairs that a matrix selects, ordered by name."""
     chosen = sorted(default if matrix.backends is None else matrix.backends)
     every_pair = ((a, b) for a in chosen for b in chosen if a != b and {a, b} & own)
     for a, b in every_pair if matrix.pairs == "all" else sorted(matrix.pairs):

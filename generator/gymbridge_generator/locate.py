@@ -1,8 +1,8 @@
 """Finds the line of a key in a TOML file.
 
 `tomllib` keeps no positions, so beginnings of the file are parsed: the line is the last one of the
-shortest beginning that has the key. It is exact unless brackets are nested deeper than specs have
-them, and done only to report an error.
+shortest beginning that has the key. The result is exact unless brackets are nested deeper than
+in any real spec. Lines are computed only to report an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CLOSERS = ("", "]", "]]", '"""', "'''", "]}", "]}}")
 """Endings that complete a beginning which stops inside an array or a long text. Inline tables have
 line ends only in their arrays."""
 _PATIENCE = 1 << 21
-"""The most characters that are parsed for one file; a key not found by then is put at its end."""
+"""The most characters that are parsed for one file; a key not found by then gets the last line."""
 
 
 class Lines:

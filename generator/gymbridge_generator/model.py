@@ -69,7 +69,7 @@ class _Table(BaseModel):
 
 
 class Dlpack(_Table):
-    """What the generic backend has to know about a library that differs from the defaults."""
+    """Facts for the generic backend that differ from the defaults."""
 
     start: Dotted | None = None
     """The function to call once before arrays are made."""
@@ -143,7 +143,7 @@ class Calls(_Table):
 
 
 class Backend(_Table):
-    """One array library. Everything that has a default suits a library that behaves well."""
+    """One array library. The defaults suit a library that follows DLPack and the array API."""
 
     name: BackendName
     """how modules and texts spell it: "torch"."""

@@ -41,6 +41,7 @@ RESERVED = frozenset(
         "copied",
         "gym",
         "is_behaved",
+        "ndarray",
         "number_of",
         "overload",
         "override",
@@ -49,7 +50,7 @@ RESERVED = frozenset(
         *(f"{side}{call}" for call in Calls.model_fields for side in ("", "agent_", "env_")),
     }
 )
-"""The names that templates themselves import or bind; a test compares them."""
+"""The names that templates import or bind; a test compares them."""
 
 
 class Names(NamedTuple):

@@ -48,8 +48,8 @@ class Difference:
 def compare(files: Mapping[str, str], out: Path) -> list[Difference]:
     """Return how ``out`` differs from ``files``, in the order of their paths.
 
-    A link, or a file in the place of a folder, is the user's: it is "not generated", and nothing
-    below it is looked at.
+    A link, or a file in the place of a folder, belongs to the user: it is "not generated", and
+    nothing below it is read.
     """
     blocked = _blocked(files, out)
     below = {path for path in files if blocked.intersection(_folders(path))}
@@ -84,7 +84,7 @@ def _blocked(files: Iterable[str], out: Path) -> set[str]:
 
 
 def _is_there(path: Path) -> bool:
-    return path.exists() or path.is_symlink()  # a broken link exists, too
+    return path.exists() or path.is_symlink()  # a broken link counts as existing
 
 
 def _state(path: str, found: str | None, files: Mapping[str, str]) -> State:

@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 def place_of(out: Path) -> Place:
-    """Return where the package in ``out`` is imported from; it need not be there yet.
+    """Return where the package in ``out`` is imported from; the folder need not exist yet.
 
     Folders with an `__init__` are packages. The folder above them that Python looks into is the
     nearest that is on the path, is called `src`, has a pyproject.toml or is the working folder;

@@ -45,12 +45,12 @@ def located(findings: Sequence[tuple[KeyPath, str]], text: str, file: str) -> Sp
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> list[tuple[KeyPath, str]]:
-    """Return the path of each error, with what is wrong and what is allowed."""
+    """Return the path of each error with its message: the problem and the allowed values."""
     return [_explain(detail, model) for detail in error.errors() if not _follows(detail)]
 
 
 def _explain(detail: ErrorDetails, model: type[BaseModel]) -> tuple[KeyPath, str]:
-    # tags of a union are not in the file
+    # tags of a union are not keys of the file
     path = tuple(part for part in detail["loc"] if not str(part).startswith("("))
     given = _given(detail)
     context: Mapping[str, object] = detail.get("ctx", {})
@@ -81,7 +81,7 @@ def _given(detail: ErrorDetails) -> object:
 
 
 def _follows(detail: ErrorDetails) -> bool:
-    """Tell whether an array is too short only because wrong items were left out."""
+    """Tell whether an array is too short only because invalid items were removed."""
     given = _given(detail)
     return detail["type"] == "too_short" and is_array(given) and bool(given)
 

@@ -1,4 +1,4 @@
-"""Reads files that may hold anything."""
+"""Reads files of unknown content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST = 1 << 18
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, without the mark of byte order that some editors put first.
+    """Return the text of a file without a byte order mark.
 
     Raises:
         GeneratorError: It cannot be read, is not UTF-8 or has more than `LARGEST` bytes.
@@ -49,7 +49,7 @@ def _read(path: Path) -> bytes:
             return file.read(LARGEST + 1)  # the file may be a device that has no end
     # without O_NONBLOCK, opening a pipe waits until somebody opens it to write
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:
-        first = pipe.read(1)  # None if somebody has it open and has written nothing yet
+        first = pipe.read(1)  # None if a writer has the pipe open and has written nothing yet
         if first == b"":
             raise GeneratorError(f"{printable(path)}: is a pipe that nobody writes to")
         os.set_blocking(pipe.fileno(), True)

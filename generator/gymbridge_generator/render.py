@@ -31,8 +31,8 @@ def render(
     Args:
         pages: What to render.
         templates: Every template by its name.
-        spec: How headers name the spec.
-        package: Whether they make a package, which has a file that says that it has types.
+        spec: The name of the spec in headers.
+        package: Whether the pages are a package, which needs the marker ``py.typed``.
     """
     environment = _environment(templates)
     files = {MARKER: ""} if package else {}

@@ -23,7 +23,7 @@ __all__ = [
 SHIPPED = "gymbridge"
 """The name under which `extends` finds the shipped spec."""
 SHIPPED_SPEC = "generator/gymbridge_generator/backends.toml"
-"""How headers name the shipped spec, wherever it is installed."""
+"""The name of the shipped spec in headers, on every machine."""
 _GROUP = "gymbridge.specs"
 
 
@@ -34,7 +34,7 @@ def shipped_spec() -> Traversable:
 
 def published_spec(name: str) -> str | None:
     """Return the text of the spec that an installed distribution publishes as ``name``."""
-    if name == SHIPPED:  # published by a checkout that is not installed, too
+    if name == SHIPPED:  # works in a checkout that is not installed, too
         return shipped_spec().read_text(encoding="utf-8")
     for entry in entry_points(group=_GROUP, name=name):
         published = cast("Callable[[], Traversable]", entry.load())

@@ -43,10 +43,10 @@ def root_of(folder: Path) -> Path | None:
 
 
 def settings(folder: Path) -> Settings:
-    """Read the settings that hold in ``folder``; paths are relative to their file.
+    """Read the settings for ``folder``; their paths are relative to their file.
 
     Raises:
-        SettingsError: The file is no TOML, or the table has something that it should not have.
+        SettingsError: The file is no TOML, or the table has an error.
     """
     root = root_of(folder)
     if root is None:
@@ -84,7 +84,7 @@ def _is_path(value: object) -> bool:
 
 
 def _names(value: object) -> tuple[str, ...]:
-    """Return an array of texts; empty for anything else."""
+    """Return an array of texts; an empty one for anything else."""
     items = value if is_array(value) else []
     names = tuple(item for item in items if isinstance(item, str))
     return names if len(names) == len(items) else ()

@@ -1,4 +1,4 @@
-"""What a pair does with memory, from the facts about its two libraries."""
+"""Describes how a pair shares and copies memory, from the facts about its libraries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RULE: Final = (
 
 
 def sharing(source: Backend, target: Backend) -> Sharing:
-    """Return what converters do by default with arrays in host memory."""
+    """Return the default rule of converters for arrays in host memory."""
     if target.copies_in or not target.mutable or not (source.host and target.host):
         return "copied"
     if source.mutable and source.views == "writable":
@@ -59,7 +59,7 @@ def _why_read_only(source: Backend) -> str:
 
 
 def wrapped(source: Backend, target: Backend) -> Sharing:
-    """Return what a wrapper does by default with the memory of observations.
+    """Return the default rule of a wrapper for the memory of observations.
 
     It shares only what nobody else can reach, and what never changes.
     """
@@ -71,7 +71,7 @@ def wrapped(source: Backend, target: Backend) -> Sharing:
 
 
 def observations(source: Backend, target: Backend) -> str:
-    """Return what a wrapper does with the memory of observations."""
+    """Describe what a wrapper does with the memory of observations."""
     match wrapped(source, target):
         case "shared":
             return (
@@ -97,13 +97,13 @@ def _unless_read_only(target: Backend) -> str:
 
 
 def actions(source: Backend) -> str:
-    """Return what a wrapper does with the memory of actions."""
+    """Describe what a wrapper does with the memory of actions."""
     changes = ", so that it may write into them" if source.mutable else ""
     return f"Actions reach the environment as copies{changes}."
 
 
 def place(source: Backend, target: Backend) -> str:
-    """Return where arrays go from ``source`` to ``target`` if no device is named."""
+    """Describe where arrays go if no device is named."""
     there = f"where {target.title} puts NumPy's arrays"
     if source.device and target.device:
         return (
@@ -113,7 +113,7 @@ def place(source: Backend, target: Backend) -> str:
 
 
 def values(source: Backend, target: Backend) -> str:
-    """Return what a converter does with memory."""
+    """Describe what a converter does with memory."""
     match sharing(source, target):
         case "copied":
             return f"The result is a copy: {_why_copied(source, target)}."

@@ -1,4 +1,4 @@
-"""The containers of arrays whose static type a converter knows, before and after."""
+"""The containers whose static type a converter knows, before and after the conversion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Structure(NamedTuple):
         """Return the target for a line of its own within brackets, folded if it is too long."""
         if not self.items:
             return self.target
-        return fold("tuple[", self.items, "],", indent=indent)[:-1]  # a comma will follow
+        return fold("tuple[", self.items, "],", indent=indent)[:-1]  # a comma follows
 
 
 def structures(array: str, key: str = "str", key_below: str = "str") -> list[Structure]:

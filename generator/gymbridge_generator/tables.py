@@ -25,7 +25,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     lines = [columns, *rows]
     if sys.stdout.isatty() and find_spec("rich") is not None:
         words = [_longest_word(column) for column in zip(*lines, strict=True)]
-        if sum(words) + 3 * len(words) + 1 <= _width():  # with the lines between them
+        if sum(words) + 3 * len(words) + 1 <= _width():  # with the lines between the columns
             _draw(columns, words, rows)
             return
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]

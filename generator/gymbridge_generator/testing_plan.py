@@ -46,7 +46,7 @@ class TestingPlan:
                     ],
                     "),",
                     indent=8,
-                )[:-1]  # a comma will follow
+                )[:-1]  # a comma follows
                 for source, target in selection.pairs
             ),
         )

@@ -21,7 +21,7 @@ def parse_toml(text: str, file: str) -> dict[str, object]:
     """Parse TOML.
 
     Raises:
-        SpecError: It is none.
+        SpecError: The text is no TOML.
     """
     for number, row in enumerate(text.split("\n"), start=1):
         if row.count(".") > _MOST_DOTS:

@@ -1,8 +1,8 @@
 """Changes many files of a folder together: all of them, or none.
 
-Everything new is written first, where nobody looks for it; what is left is to rename, and a rename
-that fails has those before it undone. A process that is killed between two renames leaves every
-file whole, the old one or the new one, and whoever runs next finishes the work.
+Everything new is first written to a hidden folder. Then files are renamed into place; if a rename
+fails, the ones before it are undone. If the process is killed between two renames, every file is
+whole, old or new, and the next run completes the work.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["change", "locked"]
 
 _STAGE = ".gymbridge-"
-"""The beginning of the name of the hidden folder in which new files wait."""
+"""The beginning of the name of the hidden folder for new files."""
 _NOTE, _FILES = "note", "files"
-"""In that folder: a file with the header, which proves whose the folder is, and all the rest."""
+"""In that folder: a file with the header, which proves that it is ours, and the new files."""
 
 
 @contextmanager
 def locked(folder: Path) -> Generator[None]:
-    """Make ``folder``, and wait until nobody else has it who asks for it like this.
+    """Make ``folder``, and hold its lock: other processes that ask for the lock wait.
 
-    Folders that were made and have nothing in them at the end are removed. The lock is on the
-    folder itself, so that it leaves nothing behind. There is none on Windows and on file systems
-    without locks: two processes that write different things there mix them.
+    New folders that stay empty are removed. The lock is on the folder itself, so it leaves no file
+    behind. Windows and some file systems have no such locks: two processes that write different
+    packages into one folder mix them there.
     """
     made = _missing(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _clear(folder: Path) -> None:
-    """Remove the hidden folders of killed processes: the lock says that nobody else works."""
+    """Remove the hidden folders of killed processes: with the lock, nobody else uses them."""
     for stage in folder.glob(f"{_STAGE}*"):
         note = stage / _NOTE
         if stage.is_symlink() or not note.is_file():
@@ -75,7 +75,7 @@ def _clear(folder: Path) -> None:
 
 
 def _stage(folder: Path) -> Path:
-    """Make the hidden folder in which files wait."""
+    """Make the hidden folder for the new files."""
     stage = Path(tempfile.mkdtemp(prefix=_STAGE, dir=folder))
     note = with_header("", ["a run of `gymbridge generate`, which removes this folder"], "")
     _ = (stage / _NOTE).write_text(note, encoding="utf-8", newline="\n")
@@ -90,10 +90,10 @@ def _remove(stage: Path) -> None:
 
 
 def change(folder: Path, files: Mapping[str, str | None]) -> None:
-    """Give files of ``folder`` these texts, in this order; None removes one.
+    """Write these texts to files of ``folder``, in this order; None removes a file.
 
     Raises:
-        OSError: One of them could not be changed, so that none is.
+        OSError: One file could not be changed, so no file is.
     """
     stage = _stage(folder)
     try:
@@ -135,7 +135,7 @@ def _rename(
             _put(new.get(path), folder / path)
     except BaseException:
         for path in reversed(begun):
-            with suppress(OSError):  # the one that failed fails again, and is as it was
+            with suppress(OSError):  # the failed step fails again, and its file is unchanged
                 _put(old.get(path), folder / path)
         _remove_empty(sorted(made, reverse=True))
         raise

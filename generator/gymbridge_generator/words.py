@@ -1,7 +1,7 @@
-"""The words a spec may use where they end up in generated code, each with what is allowed.
+"""The values of a spec that end up in generated code: what each of them may be.
 
-A spec is data. Whatever is rendered from it is either matched here in full, with no room for a
-quote, a line break or a path, or parsed and written anew (`expressions`).
+A spec is data. Every rendered value is either matched here in full, by a pattern without
+quotes, line breaks and paths, or parsed and unparsed (`expressions`).
 """
 
 from __future__ import annotations
@@ -105,6 +105,6 @@ def requirement(text: str) -> str:
 
 
 def _is_name(text: str) -> bool:
-    # Python reads letters of other alphabets that look alike as its own
+    # Python normalises look-alike letters of other alphabets
     plain = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
     return plain and not text.startswith("__")

@@ -128,8 +128,10 @@ def _helpers(paths: FastPaths, form: FormFacts) -> set[str]:
     obs, action, helpers = paths.obs, paths.action, set[str]()
     if action and not action.view:
         helpers.add("as_array")
+    if form.name != "parallel" and obs and obs.make and not obs.make_many:
+        helpers.add("ndarray")
     if form.name == "single":
-        if obs and obs.view and not obs.item:
+        if obs and not obs.item:
             helpers.add("number_of")
         if action and not action.make and not action.item:
             helpers.add("number_of")

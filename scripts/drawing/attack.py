@@ -1,4 +1,4 @@
-"""What becomes of an observation that JAX reads later than the environment writes again."""
+"""The picture of an observation that JAX reads after the environment has written again."""
 
 from __future__ import annotations
 

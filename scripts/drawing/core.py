@@ -1,4 +1,4 @@
-"""How the libraries meet: a module for each of them, and one core that all pairs go through."""
+"""The picture of the architecture: a module per library, and one core for all pairs."""
 
 from __future__ import annotations
 

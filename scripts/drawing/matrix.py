@@ -1,4 +1,4 @@
-"""What every wrapper does with the memory of observations, as a picture and as a table."""
+"""How every wrapper treats the memory of observations, as a picture and a table."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LEFT, _TOP, _WIDTH, _HEIGHT = 122, 92, 84, 52
 
 
 def libraries(selection: Selection) -> list[Backend]:
-    """Return the libraries that are in a pair, in the order of the spec."""
+    """Return the libraries of all pairs, in the order of the spec."""
     paired = {library.name for pair in selection.pairs for library in pair}
     return [library for library in selection.spec.backend if library.name in paired]
 
 
 def sharing_picture(selection: Selection) -> str:
-    """Return the matrix with what happens by default in every cell."""
+    """Return the matrix; each cell shows the default rule of a pair."""
     found, pairs = libraries(selection), set(map(_names, selection.pairs))
     count = len(found)
     right = _LEFT + count * _WIDTH
@@ -59,7 +59,7 @@ def sharing_picture(selection: Selection) -> str:
 
 
 def names(selection: Selection) -> str:
-    """Return the names of the wrappers as a table of Markdown."""
+    """Return the names of the wrappers as a Markdown table."""
     found, pairs = libraries(selection), set(map(_names, selection.pairs))
     rows = [["environment ↓ agent →", *(library.title for library in found)]]
     rows.append(["---"] * len(rows[0]))

@@ -1,4 +1,4 @@
-"""A few shapes of SVG, as text that is alike on every machine."""
+"""A few SVG shapes, with the same text on every machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARROW = (
 
 
 def picture(width: int, height: int, title: str, shapes: list[str]) -> str:
-    """Return a whole picture; ``title`` is read to those who do not see it."""
+    """Return a whole picture; ``title`` is for screen readers."""
     head = (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' role='img' "
         f"aria-label='{escape(title, quote=True)}' {_FONT}>"
@@ -37,7 +37,7 @@ def box(x: float, y: float, width: float, height: float, *, fill: str, line: str
 def text(
     x: float, y: float, words: str, size: float = 16, *, fill: str = INK, anchor: str = "middle"
 ) -> str:
-    """Return one line of text, whose middle (or start, or end) is at ``x``."""
+    """Return one line of text; its middle (or start, or end) is at ``x``."""
     weight = " font-weight='600'" if fill == INK else ""
     return (
         f"<text x='{x:g}' y='{y:g}' font-size='{size:g}' fill='{fill}' "

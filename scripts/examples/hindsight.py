@@ -2,12 +2,12 @@
 
     python -m scripts.examples.hindsight
 
-Some bits are to be flipped, one at a time, until they are as asked for, and there is no reward on
-the way. Almost no game is won by chance, but every game ends somewhere: an agent that takes this
-for what had been asked for learns from each of them, and then knows how to get anywhere.
+The agent flips bits, one per step, until they match a goal; there is no reward before. Random
+actions almost never win. But every game ends in some state: an agent that pretends that this state
+was the goal learns from every game, and then can reach any goal.
 
-One `TypedDict` says what is observed. `Goal[Bits]` are the environment's NumPy arrays and
-`Goal[Tensor]` the agent's tensors; misspell a key, and a type checker says so.
+One `TypedDict` describes the observation. `Goal[Bits]` holds the environment's NumPy arrays and
+`Goal[Tensor]` the agent's tensors. A type checker reports a misspelt key.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BITS = 10
-GOAL = 0.95  # of the games won
+GOAL = 0.95  # the share of games won
 SEED = 1
 
-CAPACITY = 100_000  # steps that are remembered
+CAPACITY = 100_000  # steps in the memory
 BATCH = 256
 LEARNING_RATE = 1e-3
 DISCOUNT = 0.95
-CURIOSITY = 0.2  # how many actions are chosen blindly at first; it falls to 0
-TRUST = 0.01  # how fast the network that says what the future is worth follows the other
+CURIOSITY = 0.2  # the share of random actions at first; it falls to 0
+TRUST = 0.01  # how fast the target network follows the other
 
 Bits: TypeAlias = npt.NDArray[np.int8]
 ArrayT = TypeVar("ArrayT")
 
 
 class Goal(TypedDict, Generic[ArrayT]):
-    """What is observed: where one is and where one should be, in arrays of some library."""
+    """An observation: the current and the desired bits, in arrays of some library."""
 
     observation: ArrayT
     desired_goal: ArrayT
 
 
 class BitFlip(gym.Env[Goal[Bits], np.int64]):
-    """Flip bits, one a step, until they are as asked for."""
+    """Flip bits, one per step, until they match the goal."""
 
     def __init__(self, bits: int) -> None:
-        """Let as many steps be taken as there are bits."""
+        """An episode has as many steps as there are bits."""
         space = spaces.Dict(
             observation=spaces.MultiBinary(bits), desired_goal=spaces.MultiBinary(bits)
         )
-        # Gymnasium's types do not say what is in a space of dictionaries
+        # Gymnasium's types do not describe the items of a Dict space
         self.observation_space = cast("spaces.Space[Goal[Bits]]", space)
         self.action_space = spaces.Discrete(bits)
         self.size = bits
@@ -82,12 +82,12 @@ class BitFlip(gym.Env[Goal[Bits], np.int64]):
         return self.seen(), float(won), won, self.steps == self.size, {}
 
     def seen(self) -> Goal[Bits]:
-        """Return what is observed, in arrays that will not change."""
+        """Return the observation, in new arrays."""
         return {"observation": self.bits.copy(), "desired_goal": self.goal.copy()}
 
 
 class Steps(NamedTuple):
-    """Some steps, one a row, and rewards that depend on what was asked for."""
+    """Some steps, one per row, with rewards that depend on the goal."""
 
     bits: Tensor
     goal: Tensor
@@ -96,7 +96,7 @@ class Steps(NamedTuple):
     won: Tensor
 
     def in_hindsight(self) -> Steps:
-        """Return these steps of a game as if its end had been asked for."""
+        """Return these steps of a game as if its last state had been the goal."""
         goal = self.next_bits[-1].expand_as(self.goal)
         return self._replace(goal=goal, won=(self.next_bits == goal).all(-1))
 
@@ -115,20 +115,20 @@ class Memory:
         self.count = 0
 
     def keep(self, steps: Steps) -> None:
-        """Keep some more, in the place of the oldest if need be."""
+        """Store more steps, in the place of the oldest when the memory is full."""
         rows = torch.arange(self.count, self.count + len(steps.action)) % CAPACITY
         for kept, new in zip(self.kept, steps, strict=True):
             kept[rows] = new
         self.count += len(rows)
 
     def sample(self) -> Steps:
-        """Return some of them."""
+        """Return random steps."""
         rows = torch.randint(min(self.count, CAPACITY), (BATCH,))
         return Steps(*(kept[rows] for kept in self.kept))
 
 
 class Worth(nn.Module):
-    """Says what each action is worth, if one is here and wants to be there."""
+    """Estimates the value of each action, given the current and the desired bits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,16 +142,16 @@ class Worth(nn.Module):
 
     @override
     def forward(self, bits: Tensor, goal: Tensor) -> Tensor:
-        """Return a worth for each bit that could be flipped."""
+        """Return a value for each bit that could be flipped."""
         worth: Tensor = self.layers(torch.cat([bits, goal], -1).float())
         return worth
 
 
 class Agent:
-    """Flips the bit that is worth most, and learns from what it remembers."""
+    """Flips the bit of the highest value, and learns from its memory."""
 
     def __init__(self) -> None:
-        """Begin with nothing learned."""
+        """Start untrained."""
         self.worth = Worth()
         self.slow = deepcopy(self.worth)
         self.optimizer = torch.optim.Adam(self.worth.parameters(), LEARNING_RATE)
@@ -166,7 +166,7 @@ class Agent:
         return worth.argmax()
 
     def learn(self) -> None:
-        """Make worths agree with what followed."""
+        """Fit the values to the observed rewards."""
         steps = self.memory.sample()
         with torch.no_grad():
             future = self.slow(steps.next_bits, steps.goal).max(-1).values
@@ -196,10 +196,10 @@ def play(env: gym.Env[Goal[Tensor], Tensor], agent: Agent, watch: Watch) -> Step
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=40_000, quick=12_000, arguments=arguments)
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # the network is too small to share
+    torch.set_num_threads(1)  # the network is too small for several threads
     env = NumpyToTorch[Goal[Tensor]](BitFlip(BITS))
     env.reset(seed=SEED)
     agent = Agent()

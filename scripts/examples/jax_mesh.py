@@ -2,9 +2,9 @@
 
     python -m scripts.examples.jax_mesh
 
-`device` takes a sharding as well: each of eight devices is given the observations of its own
-environments, and what `ppo_jax` has compiled is compiled for all of them. Here the devices are
-simulated; on a machine with eight GPUs, leave out the line that asks for that.
+`device` takes a sharding, too: each of eight devices gets the observations of its own environments,
+and the functions of `ppo_jax` are compiled for all devices. The devices are simulated here; on a
+machine with eight GPUs, leave out the line that says so.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DEVICES = 8
 
 
 def cartpoles() -> VectorEnv[jax.Array, jax.Array, jax.Array]:
-    """Make environments whose observations are spread over all devices there are."""
+    """Make environments whose observations are spread over all devices."""
     devices = jax.device_count()
     mesh = jax.make_mesh((devices,), ("devices",), axis_types=(AxisType.Auto,))
     spread = NamedSharding(mesh, PartitionSpec("devices"))
@@ -36,9 +36,9 @@ def cartpoles() -> VectorEnv[jax.Array, jax.Array, jax.Array]:
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=100_000, quick=2_000, arguments=arguments)
-    jax.config.update("jax_num_cpu_devices", DEVICES)  # not needed where there are GPUs
+    jax.config.update("jax_num_cpu_devices", DEVICES)  # not needed with GPUs
     envs = cartpoles()
     observations, _ = envs.reset()
     for shard in observations.addressable_shards:

@@ -2,9 +2,10 @@
 
     python -m scripts.examples.jax_processes 0 2 & python -m scripts.examples.jax_processes 1 2
 
-A process can only give arrays to devices of its own, so each wraps its environments over these;
-`everywhere` makes the whole of the parts, and `here` the part of a whole, without moving any. A
-third argument is the address of the first process; on a cluster, SLURM or Kubernetes say all three.
+A process can place arrays only on its own devices, so each process wraps its environments over
+these. `everywhere` makes one global array of the parts, and `here` returns the part of a process;
+neither moves data. The third argument is the address of the first process. On a cluster, SLURM or
+Kubernetes provide all three arguments.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 ADDRESS = "127.0.0.1:29471"
-DEVICES = 4  # of each process, simulated
-ENVIRONMENTS = 8  # of each process
+DEVICES = 4  # simulated devices per process
+ENVIRONMENTS = 8  # environments per process
 
 
 def spread_over(devices: npt.NDArray[Any]) -> NamedSharding:
-    """Return how an axis of environments is laid out over ``devices``."""
+    """Return the sharding of an axis of environments over ``devices``."""
     mesh = Mesh(devices, ("devices",), axis_types=(AxisType.Auto,))
     return NamedSharding(mesh, PartitionSpec("devices"))
 
 
 def everywhere(local: jax.Array) -> jax.Array:
-    """Return the array of which ``local`` is the part that this process has."""
+    """Return the global array; ``local`` is the part of this process."""
     shape = (local.shape[0] * jax.process_count(), *local.shape[1:])
     parts = [shard.data for shard in local.addressable_shards]
     return jax.make_array_from_single_device_arrays(
@@ -44,7 +45,7 @@ def everywhere(local: jax.Array) -> jax.Array:
 
 
 def here(everybodys: jax.Array) -> jax.Array:
-    """Return the part of an array over all processes that this one has."""
+    """Return the part of this process of a global array."""
     shape = (everybodys.shape[0] // jax.process_count(), *everybodys.shape[1:])
     parts = [shard.data for shard in everybodys.addressable_shards]
     return jax.make_array_from_single_device_arrays(
@@ -54,13 +55,13 @@ def here(everybodys: jax.Array) -> jax.Array:
 
 @jax.jit
 def policy(observations: jax.Array) -> jax.Array:
-    """Push the cart to where the pole leans."""
+    """Push the cart towards the side that the pole leans to."""
     return (observations[:, 2] > 0).astype(jnp.int32)
 
 
 def main(process: int, processes: int, address: str = ADDRESS) -> None:
     """Play some steps as one of the processes."""
-    jax.config.update("jax_num_cpu_devices", DEVICES)  # not needed where there are GPUs
+    jax.config.update("jax_num_cpu_devices", DEVICES)  # not needed with GPUs
     jax.distributed.initialize(address, processes, process)
     cartpoles = gym.make_vec("CartPole-v1", ENVIRONMENTS)
     envs = NumpyToJax(cartpoles, spread_over(np.array(jax.local_devices())))

@@ -2,9 +2,9 @@
 
     python -m scripts.examples.pixels
 
-The agent sees three pictures and no number, so that it has to find out by itself where things are
-and where they go. Gymnasium's wrappers make the pictures, in NumPy, below ours. Averaging pixels
-makes float64 of them, which no network wants: `float_dtype` is what observations arrive as.
+The agent sees three pictures and no numbers, so it must find positions and speeds itself.
+Gymnasium's wrappers make the pictures with NumPy, inside gymbridge's wrapper. Averages of pixels
+are float64, and networks need float32: `float_dtype` casts the observations.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ if TYPE_CHECKING:
 ENVIRONMENTS = 16
 FRAMES = 3
 HEIGHT, WIDTH = 25, 100
-GOAL = 100  # five times what chance reaches
+GOAL = 100  # five times the return of random actions
 
 
 def shrink(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-    """Cut off sky and ground, and make one number of six by six pixels: 0 where nothing is."""
+    """Cut off sky and ground, and average six by six pixels; 0 is background."""
     blue = frame[170:320, :, 2].reshape(HEIGHT, 6, WIDTH, 6)
     small: npt.NDArray[np.float64] = 1 - blue.mean((1, 3)) / 255
     return small
 
 
 def cartpole() -> gym.Env[npt.NDArray[np.float64], np.int64]:
-    """Make a CartPole that shows its latest frames."""
+    """Make a CartPole whose observations are its latest frames."""
     seen = AddRenderObservation(gym.make("CartPole-v1", render_mode="rgb_array"))
     small = TransformObservation(seen, shrink, Box(0, 1, (HEIGHT, WIDTH), np.float64))
     return FrameStackObservation(small, FRAMES)
 
 
 def cartpoles(number: int) -> VectorEnv[Tensor, Tensor, Tensor]:
-    """Make some, for an agent that wants float32."""
+    """Make some CartPoles for an agent that needs float32."""
     return NumpyToTorch(SyncVectorEnv([cartpole] * number), float_dtype=torch.float32)
 
 
 class Eyes(nn.Module):
-    """Says how good each action is, and how well things stand, by looking at pictures."""
+    """Computes the policy and the value from pictures."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,10 +80,10 @@ class Eyes(nn.Module):
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=200_000, quick=2_000, arguments=arguments)
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # the network is too small to share
+    torch.set_num_threads(1)  # the network is too small for several threads
     envs = cartpoles(ENVIRONMENTS)
     with Watch("PPO in PyTorch on 16 CartPoles, by sight", asked.steps) as watch:
         train(envs, Eyes(), watch)

@@ -2,8 +2,8 @@
 
     python -m scripts.examples.ppo_jax
 
-Everything that `train` handles is a `jax.Array`, so that all of it can be compiled; the
-environments are behind `NumpyToJax`.
+All values in `train` are JAX arrays, so everything can be compiled; `NumpyToJax` wraps the
+environments.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ GOAL = 475  # Gymnasium calls CartPole solved from here on
 SEED = 1
 
 STRETCH = 128  # steps between two updates
-EPOCHS = 4  # how often an update looks at a stretch
+EPOCHS = 4  # passes over a stretch in an update
 BATCHES = 4  # steps of gradient descent in an epoch
 LEARNING_RATE = 2e-3  # at first; it falls to 0
 DISCOUNT = 0.98
-TRACE = 0.95  # how far advantages look ahead before they trust the value
-CLIP = 0.2  # how much likelier an update may make an action
-CURIOSITY = 0.005  # how much a policy that has not made up its mind is worth
-STEEPEST = 0.5  # the norm at which gradients are cut off
+TRACE = 0.95  # the decay of advantages (lambda)
+CLIP = 0.2  # how much likelier one update may make an action
+CURIOSITY = 0.005  # the weight of the entropy
+STEEPEST = 0.5  # gradients are clipped to this norm
 
 
 class ActorCritic(nnx.Module):
-    """Says how good each action is, and how well things stand."""
+    """Computes the policy and the value."""
 
     def __init__(self, observation: int, actions: int, rngs: nnx.Rngs) -> None:
-        """Make a network that prefers no action yet."""
+        """Make a network whose first policy is almost uniform."""
         self.actor = perceptron(observation, actions, 0.01, rngs)
         self.critic = perceptron(observation, 1, 1, rngs)
 
@@ -54,7 +54,7 @@ class ActorCritic(nnx.Module):
 
 
 def perceptron(inputs: int, outputs: int, gain: float, rngs: nnx.Rngs) -> nnx.Sequential:
-    """Return a network of two hidden layers whose first answers are as large as ``gain``."""
+    """Return a network of two hidden layers; ``gain`` scales its first outputs."""
     sizes = (inputs, 64, 64, outputs)
     layers = [
         nnx.Linear(a, b, kernel_init=nnx.initializers.orthogonal(size), rngs=rngs)
@@ -64,7 +64,7 @@ def perceptron(inputs: int, outputs: int, gain: float, rngs: nnx.Rngs) -> nnx.Se
 
 
 class Play(NamedTuple):
-    """What happened in a stretch of play; every array is one of steps by environments."""
+    """A stretch of play; every array has the axes steps and environments."""
 
     observations: jax.Array
     actions: jax.Array
@@ -73,11 +73,11 @@ class Play(NamedTuple):
     rewards: jax.Array
     terminated: jax.Array
     over: jax.Array  # terminated or truncated
-    counts: jax.Array  # the step after an end only resets: Gymnasium ignores its action
+    counts: jax.Array  # the step after the end of an episode only resets and ignores its action
 
 
 class Batch(NamedTuple):
-    """What is learned from: the environments and steps do not matter any more."""
+    """The training data, without the axes of steps and environments."""
 
     observations: jax.Array
     actions: jax.Array
@@ -89,7 +89,7 @@ class Batch(NamedTuple):
 
 @jax.jit
 def look_back(steps: Sequence[Play], last_values: jax.Array) -> Batch:
-    """Say how much better each action of a stretch turned out than the critic had thought."""
+    """Return the advantage of each action in a stretch, and the returns."""
     play = jax.tree.map(lambda *each: jnp.stack(each), *steps)
     next_values = jnp.concatenate([play.values[1:], last_values[None]])
     surprises = play.rewards + DISCOUNT * next_values * ~play.terminated - play.values
@@ -117,7 +117,7 @@ def look_back(steps: Sequence[Play], last_values: jax.Array) -> Batch:
 
 
 def chosen(policy: jax.Array, actions: jax.Array) -> jax.Array:
-    """Return what ``policy`` gives for each of ``actions``."""
+    """Return the log-probability of each of ``actions``."""
     return jnp.take_along_axis(policy, actions[..., None], -1).squeeze(-1)
 
 
@@ -125,7 +125,7 @@ def chosen(policy: jax.Array, actions: jax.Array) -> jax.Array:
 def act(
     network: ActorCritic, observations: jax.Array, key: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Draw an action for every environment; say how likely it was, and how well things stand."""
+    """Sample an action for every environment; return its log-probability and the value."""
     policy, values = network(observations)
     actions = jax.random.categorical(key, policy)
     return actions, chosen(policy, actions), values
@@ -135,7 +135,7 @@ def act(
 def improve(
     network: ActorCritic, optimizer: nnx.Optimizer[ActorCritic], batch: Batch, key: jax.Array
 ) -> None:
-    """Make likelier what turned out well, though not too much of it at once."""
+    """Improve the policy with clipped updates."""
     shuffled = jax.random.permutation(key, len(batch.actions))
     for part in jnp.split(shuffled, BATCHES):
         look: Batch = jax.tree.map(lambda each, part=part: each[part], batch)
@@ -144,7 +144,7 @@ def improve(
 
 
 def loss(network: ActorCritic, batch: Batch) -> jax.Array:
-    """Say how bad the policy is, the value estimate, and a mind made up too early."""
+    """Return the loss of the policy, the value and the entropy."""
     policy, values = network(batch.observations)
     ratio = jnp.exp(chosen(policy, batch.actions) - batch.log_probabilities)
     mean = batch.advantages.mean(where=batch.counts)
@@ -156,7 +156,7 @@ def loss(network: ActorCritic, batch: Batch) -> jax.Array:
 
 
 def train(envs: VectorEnv[jax.Array, jax.Array, jax.Array], watch: Watch) -> ActorCritic:
-    """Return a network that has learned from what it met with in ``envs``."""
+    """Return a network trained in ``envs``."""
     network = ActorCritic(observation=4, actions=2, rngs=nnx.Rngs(SEED))
     updates = watch.total // (STRETCH * envs.num_envs) * EPOCHS * BATCHES
     schedule = optax.linear_schedule(LEARNING_RATE, 0, updates)
@@ -186,7 +186,7 @@ def train(envs: VectorEnv[jax.Array, jax.Array, jax.Array], watch: Watch) -> Act
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=200_000, quick=40_000, arguments=arguments)
     envs = NumpyToJax(gym.make_vec("CartPole-v1", ENVIRONMENTS))
     with Watch("PPO in JAX on 16 CartPoles", asked.steps) as watch:

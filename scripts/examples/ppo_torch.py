@@ -2,8 +2,8 @@
 
     python -m scripts.examples.ppo_torch
 
-`Player` and `train` are written for tensors: nothing in them knows what the environments are made
-of. `main` has the one line that makes it so.
+`Player` and `train` are written for tensors and do not depend on the library of the environments.
+One line in `main` wraps them.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ GOAL = 475  # Gymnasium calls CartPole solved from here on
 SEED = 1
 
 STRETCH = 128  # steps between two updates
-EPOCHS = 4  # how often an update looks at a stretch
+EPOCHS = 4  # passes over a stretch in an update
 BATCHES = 4  # steps of gradient descent in an epoch
 LEARNING_RATE = 2e-3  # at first; it falls to 0
 DISCOUNT = 0.98
-TRACE = 0.95  # how far advantages look ahead before they trust the value
-CLIP = 0.2  # how much likelier an update may make an action
-CURIOSITY = 0.005  # how much a policy that has not made up its mind is worth
-STEEPEST = 0.5  # the norm at which gradients are cut off
+TRACE = 0.95  # the decay of advantages (lambda)
+CLIP = 0.2  # how much likelier one update may make an action
+CURIOSITY = 0.005  # the weight of the entropy
+STEEPEST = 0.5  # gradients are clipped to this norm
 
 
 class ActorCritic(nn.Module):
-    """Says how good each action is, and how well things stand."""
+    """Computes the policy and the value."""
 
     def __init__(self, observation: int, actions: int) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class ActorCritic(nn.Module):
 
 
 def perceptron(inputs: int, outputs: int, gain: float) -> nn.Sequential:
-    """Return a network of two hidden layers whose first answers are as large as ``gain``."""
+    """Return a network of two hidden layers; ``gain`` scales its first outputs."""
     layers = [nn.Linear(inputs, 64), nn.Linear(64, 64), nn.Linear(64, outputs)]
     for layer, size in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
         nn.init.orthogonal_(layer.weight, size)
@@ -62,12 +62,12 @@ def perceptron(inputs: int, outputs: int, gain: float) -> nn.Sequential:
 
 
 def log_probability(policy: Tensor, actions: Tensor) -> Tensor:
-    """Return what ``policy`` gives for each of ``actions``."""
+    """Return the log-probability of each of ``actions``."""
     return policy.gather(-1, actions[..., None]).squeeze(-1)
 
 
 class Play(NamedTuple):
-    """What happened in a stretch of play; every tensor is one of steps by environments."""
+    """A stretch of play; every tensor has the axes steps and environments."""
 
     observations: Tensor
     actions: Tensor
@@ -76,11 +76,11 @@ class Play(NamedTuple):
     rewards: Tensor
     terminated: Tensor
     over: Tensor  # terminated or truncated
-    counts: Tensor  # the step after an end only resets: Gymnasium ignores its action
-    last_values: Tensor  # of what the last step led to: one row
+    counts: Tensor  # the step after the end of an episode only resets and ignores its action
+    last_values: Tensor  # the values after the last step: one row
 
     def advantages(self) -> Tensor:
-        """Return how much better each action turned out than the critic had thought."""
+        """Return the advantage of each action."""
         advantages = torch.zeros_like(self.values)
         advantage, next_values = torch.zeros_like(self.values[0]), self.last_values[0]
         for step in reversed(range(len(self.values))):
@@ -92,7 +92,7 @@ class Play(NamedTuple):
 
 
 class Player:
-    """Plays in environments, of which it knows only that they speak PyTorch."""
+    """Plays in environments that use tensors."""
 
     def __init__(self, envs: VectorEnv[Tensor, Tensor, Tensor], seed: int) -> None:
         """Begin an episode in each environment."""
@@ -102,7 +102,7 @@ class Player:
 
     @torch.no_grad()
     def play(self, network: nn.Module) -> Play:
-        """Go on for a stretch, and do what ``network`` says."""
+        """Play a stretch with the policy of ``network``."""
         steps: list[tuple[Tensor, ...]] = []
         for _ in range(STRETCH):
             before = self.observations
@@ -122,7 +122,7 @@ class Player:
 def train(
     envs: VectorEnv[Tensor, Tensor, Tensor], network: nn.Module, watch: Watch, seed: int = SEED
 ) -> None:
-    """Improve ``network`` by what it meets with in ``envs``."""
+    """Train ``network`` in ``envs``."""
     player = Player(envs, seed)
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5)
     while watch.goes_on:
@@ -132,7 +132,7 @@ def train(
 
 
 def improve(network: nn.Module, optimizer: torch.optim.Optimizer, play: Play, left: float) -> None:
-    """Make likelier what turned out well, though not too much of it at once."""
+    """Improve the policy with clipped updates."""
     optimizer.param_groups[0]["lr"] = LEARNING_RATE * left
     kept = play.counts
     gains = play.advantages()[kept]
@@ -155,10 +155,10 @@ def improve(network: nn.Module, optimizer: torch.optim.Optimizer, play: Play, le
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=200_000, quick=40_000, arguments=arguments)
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # the network is too small to share
+    torch.set_num_threads(1)  # the network is too small for several threads
     network = ActorCritic(observation=4, actions=2)
     envs = NumpyToTorch(gym.make_vec("CartPole-v1", ENVIRONMENTS))
     with Watch("PPO in PyTorch on 16 CartPoles", asked.steps) as watch:

@@ -2,9 +2,9 @@
 
     python -m scripts.examples.ray_actors
 
-What environments are made of travels as the JSON of Gymnasium's spec, so that nothing has to be
-pickled, and what comes back are the agent's tensors. An actor that dies is started anew by Ray,
-which also asks it again: what is lost are the episodes it was in.
+Environments are sent as the JSON of Gymnasium's spec, so nothing has to be pickled, and tensors
+come back. If an actor dies, Ray starts a new one and repeats the call: only the current episodes
+are lost.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from ray.actor import ActorProxy
 
 ACTORS = 2
-ENVIRONMENTS = 8  # of each actor
+ENVIRONMENTS = 8  # environments per actor
 
 
 class Actor:
-    """A player in a process of its own, maybe on another machine."""
+    """A player in a process of its own, possibly on another machine."""
 
     def __init__(self, spec: str, seed: int) -> None:
-        """Make the environments that ``spec`` describes, and wrap them here, where they are."""
+        """Make the environments of ``spec``, and wrap them in the process of the actor."""
         torch.set_num_threads(1)
         torch.manual_seed(seed)
         self.player = Player(NumpyToTorch(gym.make_vec(EnvSpec.from_json(spec))), seed)
 
     @ray.method
     def play(self, network: nn.Module) -> Play:
-        """Go on for a stretch; all that is needed for it is an argument, so it can be repeated."""
+        """Play a stretch; everything it needs is an argument, so it can be repeated."""
         return self.player.play(network)
 
 
@@ -58,12 +58,12 @@ def hire() -> list[ActorProxy[Actor]]:
 
 
 def together(plays: Sequence[Play]) -> Play:
-    """Put side by side what the actors met with."""
+    """Join the stretches of all actors along the axis of environments."""
     return Play(*(torch.cat(column, 1) for column in zip(*plays, strict=True)))
 
 
 def train(actors: Sequence[ActorProxy[Actor]], network: nn.Module, watch: Watch) -> None:
-    """Improve ``network`` by what the ``actors`` meet with."""
+    """Train ``network`` with the stretches of ``actors``."""
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5)
     while watch.goes_on:
         latest = ray.put(deepcopy(network))
@@ -73,7 +73,7 @@ def train(actors: Sequence[ActorProxy[Actor]], network: nn.Module, watch: Watch)
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=200_000, quick=30_000, arguments=arguments)
     torch.manual_seed(SEED)
     torch.set_num_threads(1)

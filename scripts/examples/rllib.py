@@ -1,9 +1,9 @@
-"""RLlib, whose agents know NumPy only, learns on environments in JAX.
+"""RLlib, whose agents need NumPy, learns on environments in JAX.
 
     python -m scripts.examples.rllib
 
-RLlib makes environments where its env runners are, from what `register_env` was given. The spec of
-a wrapped environment names the wrapper and its arguments, so that its JSON is all they need.
+RLlib's env runners make the environments, with the function that `register_env` got. The spec of a
+wrapped environment names the wrapper and its arguments, so the runners need only its JSON.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RUNNERS = 1
-ENVIRONMENTS = 8  # of each runner
+ENVIRONMENTS = 8  # environments per runner
 GOAL = 475  # Gymnasium calls CartPole solved from here on
 SEED = 1
 
 
 def cartpole() -> str:
-    """Describe one of the CartPoles in JAX that Gymnasium brings, as NumPy sees it."""
+    """Return the JSON of a JAX CartPole of Gymnasium, wrapped for NumPy."""
     spec = JaxToNumpy(gym.make("phys2d/CartPole-v1")).spec
     assert spec is not None
     return spec.to_json()
 
 
 def make(config: dict[str, str]) -> gym.Env[Any, Any]:
-    """Make the environment that the JSON in ``config`` describes, wrapper and all."""
+    """Make the environment from the JSON in ``config``, with its wrapper."""
     return gym.make(EnvSpec.from_json(config["spec"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=100_000, quick=2_000, arguments=arguments)
     register_env("CartPole in JAX", make)
-    torch.set_num_threads(1)  # RLlib's network is too small to share
+    torch.set_num_threads(1)  # RLlib's network is too small for several threads
     ray.init(num_cpus=RUNNERS + 1, include_dashboard=False, log_to_driver=False)
     config = (
         PPOConfig()

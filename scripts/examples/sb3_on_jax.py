@@ -1,9 +1,9 @@
-"""Stable-Baselines3, which knows NumPy only, learns on environments in JAX.
+"""Stable-Baselines3, which needs NumPy, learns on environments in JAX.
 
     python -m scripts.examples.sb3_on_jax
 
-Behind `JaxToNumpy` an environment is one like any other: Stable-Baselines3 makes as many as it
-wants, checks their spaces, and steps them from its own vector environment.
+Inside `JaxToNumpy` a JAX environment looks like any other: Stable-Baselines3 makes several, checks
+their spaces, and steps them in its own vector environment.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ SEED = 1
 
 
 def cartpole() -> gym.Env[npt.NDArray[np.float32], npt.NDArray[Any]]:
-    """Make one of the CartPoles in JAX that Gymnasium brings."""
+    """Make a JAX CartPole of Gymnasium."""
     return JaxToNumpy(gym.make("phys2d/CartPole-v1"))
 
 
 class Watching(BaseCallback):
-    """Tells `Watch` of every step."""
+    """Reports every step to `Watch`."""
 
     def __init__(self, watch: Watch) -> None:
-        """Tell ``watch``."""
+        """Report to ``watch``."""
         super().__init__()
         self.watch = watch
 
@@ -51,9 +51,9 @@ class Watching(BaseCallback):
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=100_000, quick=12_000, arguments=arguments)
-    torch.set_num_threads(1)  # the network is too small to share
+    torch.set_num_threads(1)  # the network is too small for several threads
     envs = make_vec_env(cartpole, ENVIRONMENTS, seed=SEED)
     agent = PPO(
         "MlpPolicy",

@@ -2,8 +2,8 @@
 
     torchrun --standalone --nproc-per-node 2 -m scripts.examples.torch_distributed
 
-The agent is that of `ppo_torch`. PyTorch averages the gradients of all ranks, over gloo here and
-over NCCL between GPUs; environments and wrappers are nobody's but their rank's.
+The agent is the one of `ppo_torch`. PyTorch averages the gradients of all ranks, over gloo here and
+over NCCL between GPUs. Every rank has its own environments and wrappers.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from scripts.examples.watch import Watch, options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ENVIRONMENTS = 8  # of each rank
+ENVIRONMENTS = 8  # environments per rank
 
 
 def everybodys(values: torch.Tensor) -> torch.Tensor:
-    """Return the ``values`` of all ranks, one a row."""
+    """Return the ``values`` of all ranks, one per row."""
     rows = [torch.empty_like(values) for _ in range(dist.get_world_size())]
     dist.all_gather(rows, values)
     return torch.stack(rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train as one of the ranks; the first of them shows how it went."""
+    """Train as one of the ranks; the first rank reports."""
     asked = options(__doc__, steps=200_000, quick=40_000, arguments=arguments)
     dist.init_process_group("gloo")
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.set_num_threads(1)
-    torch.manual_seed(SEED + rank)  # ranks act differently; the network is that of the first
+    torch.manual_seed(SEED + rank)  # ranks act differently; all have the network of the first
     envs = NumpyToTorch(gym.make_vec("CartPole-v1", ENVIRONMENTS))
     network = DistributedDataParallel(ActorCritic(observation=4, actions=2))
     title = f"PPO in PyTorch, {ENVIRONMENTS} CartPoles in each of {ranks} processes"
@@ -63,5 +63,5 @@ if __name__ == "__main__":
     main()
     sys.stdout.flush()
     sys.stderr.flush()
-    # at its end PyTorch 2.13 now and then aborts a rank that did everything: a thread is not joined
+    # at exit PyTorch 2.13 sometimes aborts a finished rank: a thread is not joined
     os._exit(0)

@@ -1,10 +1,10 @@
-"""An agent in PyTorch plays Breakout in JAX: Gymnax's, sixty-four games compiled into one.
+"""A PyTorch agent plays Gymnax's Breakout, which is written in JAX: 64 games in one compiled call.
 
     python -m scripts.examples.torch_on_gymnax
 
-Brax, MuJoCo MJX, Jumanji, Craftax: environments in JAX are pure functions of a state, a random key
-and an action, and `Functional` is what it takes to give them Gymnasium's interface. `JaxToTorch`
-does the rest, and the agent is that of `ppo_torch`, which knows of none of it.
+Many environments in JAX (Brax, MuJoCo MJX, Jumanji, Craftax) are pure functions of a state, a
+random key and an action. `Functional` gives them Gymnasium's interface, and `JaxToTorch` converts.
+The agent is the one of `ppo_torch`, unchanged.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ENVIRONMENTS = 64
-GOAL = 5  # bricks in a game; chance hits one in two games
+GOAL = 5  # bricks in a game; random actions hit one in two games
 
 Game: TypeAlias = Environment[Any, Any]  # each game has a state and parameters of its own
 
 
 class Moment(NamedTuple):
-    """All that a step depends on, and all that it changes."""
+    """The state of all games, and the random key."""
 
     key: jax.Array
     states: EnvState
@@ -73,7 +73,7 @@ class Functional(VectorEnv[jax.Array, jax.Array, jax.Array]):
 
             def chosen(new: jax.Array, old: jax.Array) -> jax.Array:
                 over = moment.over.reshape(-1, *[1] * (old.ndim - 1))
-                return jnp.where(over, new, old)  # where a game was over, the next one begins
+                return jnp.where(over, new, old)  # a finished game starts again
 
             seen, states = jax.tree.map(chosen, first, (seen, states))
             goes_on = ~moment.over
@@ -104,10 +104,10 @@ class Functional(VectorEnv[jax.Array, jax.Array, jax.Array]):
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=400_000, quick=100_000, arguments=arguments)
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # the network is too small to share
+    torch.set_num_threads(1)  # the network is too small for several threads
     envs = JaxToTorch(Functional(MinBreakout(), ENVIRONMENTS))
     network = torch.nn.Sequential(torch.nn.Flatten(), ActorCritic(observation=400, actions=3))
     with Watch(f"PPO in PyTorch on {ENVIRONMENTS} games of Breakout in JAX", asked.steps) as watch:

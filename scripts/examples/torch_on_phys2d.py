@@ -1,9 +1,9 @@
-"""An agent in PyTorch on the CartPoles in JAX that Gymnasium brings.
+"""A PyTorch agent on Gymnasium's JAX CartPoles.
 
     python -m scripts.examples.torch_on_phys2d
 
-The agent is that of `ppo_torch`, line for line: what changes with the library of the environment is
-the name of the wrapper.
+The agent is the one of `ppo_torch`, unchanged. Only the name of the wrapper depends on the library
+of the environment.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> Watch:
-    """Train, and show how it went."""
+    """Train, and report."""
     asked = options(__doc__, steps=200_000, quick=20_000, arguments=arguments)
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # the network is too small to share
+    torch.set_num_threads(1)  # the network is too small for several threads
     envs = JaxToTorch(gym.make_vec("phys2d/CartPole-v1", ENVIRONMENTS))
     with Watch("PPO in PyTorch on 16 CartPoles in JAX", asked.steps) as watch:
         train(envs, ActorCritic(observation=4, actions=2), watch)

@@ -1,4 +1,4 @@
-"""What the examples show of a training: a bar while it lasts, a learning curve afterwards."""
+"""Shows a training: a progress bar during it, a learning curve afterwards."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "Watch", "options"]
 
-EPISODES = 100  # whose mean return is shown
+EPISODES = 100  # the mean return is over this many episodes
 
 
 class Options(NamedTuple):
-    """What the user of an example decides."""
+    """The options of an example."""
 
     steps: int
     picture: Path
@@ -69,10 +69,10 @@ class Point(NamedTuple):
 
 
 class Watch:
-    """Counts steps and returns, on a terminal with a bar that shows how far they are."""
+    """Counts steps and returns; on a terminal it shows a progress bar."""
 
     def __init__(self, title: str, steps: int, *, quiet: bool = False) -> None:
-        """Begin with nothing seen of a training of so many ``steps``."""
+        """Watch a training of ``steps`` steps."""
         self.title = title
         self.total = steps
         self.steps = 0
@@ -85,7 +85,7 @@ class Watch:
             TextColumn("{task.fields[reached]}"),
             TimeElapsedColumn(),
         )
-        # without a terminal there is nobody to look at a bar
+        # no progress bar without a terminal
         console = Console(stderr=True)
         self._progress = Progress(
             *columns, console=console, disable=quiet or not console.is_terminal
@@ -111,7 +111,7 @@ class Watch:
 
     @property
     def left(self) -> float:
-        """How much of the training is still to come, from 1 to 0."""
+        """The remaining part of the training, from 1 to 0."""
         return max(0.0, 1 - self.steps / self.total)
 
     @property
@@ -120,7 +120,7 @@ class Watch:
         return float(np.mean(self._returns)) if self._returns else float("nan")
 
     def step(self, rewards: npt.ArrayLike, over: npt.ArrayLike) -> None:
-        """Count one step of every environment, whatever library its arrays are of."""
+        """Count one step of every environment; arrays may be of any library."""
         seen = np.atleast_1d(np.asarray(rewards, float))
         ended = np.atleast_1d(np.asarray(over, bool))
         if not self._running.size:
@@ -133,19 +133,19 @@ class Watch:
             self.reach(self.steps, self.mean_return)
 
     def reach(self, steps: int, mean_return: float) -> None:
-        """Note where the training is, be it by somebody else's count."""
+        """Set the progress of the training, counted by somebody else."""
         self.steps = int(steps)
         self.curve.append(Point(self.steps, float(mean_return)))
         reached = f"mean return {mean_return:.3g}"
         self._progress.update(self._task, completed=self.steps, reached=reached)
 
     def stretch(self, rewards: npt.ArrayLike, over: npt.ArrayLike) -> None:
-        """Count several steps; the first axis is theirs."""
+        """Count several steps, along the first axis."""
         for step in zip(np.asarray(rewards), np.asarray(over), strict=True):
             self.step(*step)
 
     def report(self, picture: Path, goal: float | None = None) -> None:
-        """Print what was reached, and draw how it came to be."""
+        """Print the final return, and draw the learning curve."""
         first, last = self.curve[0], self.curve[-1]
         print(
             f"{self.title}: mean return {first.mean_return:.3g} → {last.mean_return:.3g} "
@@ -155,7 +155,7 @@ class Watch:
 
 
 def draw(watch: Watch, picture: Path, goal: float | None) -> None:
-    """Draw a learning curve, the same bytes whenever it is the same curve."""
+    """Draw a learning curve; the same curve gives the same bytes."""
     with rc_context({**STYLE, "svg.hashsalt": watch.title}):
         figure = Figure(figsize=(6.4, 3.2), layout="constrained")
         axes = figure.subplots()

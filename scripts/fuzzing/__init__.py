@@ -1,1 +1,1 @@
-"""What `fuzz.py` attacks."""
+"""The targets of `fuzz.py`."""

@@ -1,4 +1,4 @@
-"""Any text is a spec, or it is refused with a message."""
+"""Target: any text is a spec or is refused with a message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SPEC = shipped_spec().read_text()
 
 
 def attack(data: bytes) -> None:
-    """Read ``data`` as a spec, or as a change of the shipped one: a place, and what comes there."""
+    """Read ``data`` as a spec, or as a change of the shipped one: a position and a text."""
     text = data[3:].decode("utf-8", "replace")
     if data[:1] and data[0] % 2:
         place = int.from_bytes(data[1:3], "big") % len(_SPEC)

@@ -1,4 +1,4 @@
-"""Any tree arrives in its structure, or is refused with the path of a leaf."""
+"""Target: any tree keeps its structure, or is refused with the path of a leaf."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _leaf(kind: int, data: bytes) -> object:
 
 
 def _grown(data: bytes) -> list[object]:
-    """Return the tree that ``data`` describes: a stack, onto which every pair of bytes acts."""
+    """Return the tree of ``data``: every two bytes are an operation on a stack."""
     stack: list[object] = []
     position = 0
     while position + 2 <= len(data):
@@ -97,7 +97,7 @@ def attack(data: bytes) -> None:
 
 
 def _outline(tree: object, depth: int = 4) -> object:
-    """Return the containers of a tree, to some depth: their types, and their keys."""
+    """Return the types and keys of the containers of a tree, to some depth."""
     if depth == 0:
         return None
     if isinstance(tree, (dict, UserDict)):

@@ -1,1 +1,1 @@
-"""What `soak.py` is made of."""
+"""The parts of `soak.py`."""

@@ -25,7 +25,7 @@ STEPS = 74
 """Steps of a wrapper in a row: two episodes."""
 
 RENEWED = 8
-"""Rounds after which every wrapper is closed and made anew."""
+"""Rounds after which every wrapper is closed and made again."""
 
 LEAST_LOOKS = 9
 ROWS = 12
@@ -34,7 +34,7 @@ PAIRS = [f"{source}_to_{target}" for source, target in permutations(LIBRARIES, 2
 
 
 def main(description: str, arguments: Sequence[str] | None = None) -> int:
-    """Step all wrappers for as long as was asked for; return 1 if something has grown."""
+    """Step all wrappers for the given time; return 1 if something has grown."""
     options = _parser(description).parse_args(arguments)
     console = Console() if sys.stdout.isatty() else Console(width=100)
     kinds = [
@@ -47,7 +47,7 @@ def main(description: str, arguments: Sequence[str] | None = None) -> int:
 
 
 def _soaked(kinds: Sequence[Kind], seconds: float) -> Iterator[tuple[float, Gauges]]:
-    """Step on and on; yield after every round how far it is, and a look at everything."""
+    """Step in rounds; yield the progress and the gauges after each round."""
     runs = [Run(kind) for kind in kinds]
     steps, rounds, start = 0, 0, time.monotonic()
     while (elapsed := time.monotonic() - start) < seconds or rounds < LEAST_LOOKS:

@@ -1,4 +1,4 @@
-"""What is watched, and when it counts as growing."""
+"""The gauges, and their limits of growth."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ _MIB = 1 << 20
 
 
 class Gauges(NamedTuple):
-    """What one look showed."""
+    """One reading of all gauges."""
 
     steps: int
     traced: float
     """MiB that Python has allocated, by `tracemalloc`."""
     resident: float
-    """MiB of the process in memory; 0 where the system does not say."""
+    """MiB of the process in memory; 0 if the system does not report it."""
     files: int
-    """Open file descriptors; 0 where the system does not say."""
+    """Open file descriptors; 0 if the system does not report it."""
     threads: int
     environments: int
-    """Environments that were made and not closed."""
+    """Environments that are not closed."""
     compiled: int
-    """Signatures for which JAX has compiled an import."""
+    """Compiled JAX imports."""
     remembered: int
-    """Signatures that are counted because they may be compiled one day."""
+    """Signatures that are counted but not compiled."""
 
 
 class Limit(NamedTuple):
-    """How much more of something there may be at the end than after the beginning."""
+    """The allowed growth of a gauge between the beginning and the end."""
 
     name: str
     most: float
@@ -53,7 +53,7 @@ class Limit(NamedTuple):
 
 LIMITS = (
     Limit("traced", 0.5, " MiB"),
-    Limit("resident", 48, " MiB"),  # allocators keep what was freed, in pieces
+    Limit("resident", 48, " MiB"),  # allocators keep freed memory
     Limit("files", 0),
     Limit("threads", 0),
     Limit("environments", 0),
@@ -63,7 +63,7 @@ LIMITS = (
 
 
 def read(steps: int) -> Gauges:
-    """Look at everything, after what nobody holds is gone."""
+    """Read all gauges after a garbage collection."""
     gc.collect()
     return Gauges(
         steps,
@@ -83,10 +83,10 @@ def _resident() -> int:
 
 
 def growth(looks: Sequence[Gauges]) -> dict[Limit, float]:
-    """Return how much more there is in the last third of ``looks`` than in the third before it.
+    """Return the growth between the second and the last third of ``looks``.
 
-    The first third is for everything to be met once: types, shapes, compilations. What is bounded
-    in itself is held to its bound.
+    The first third is a warm-up, in which types, shapes and compilations appear for the first time.
+    Bounded gauges are compared with their bound.
     """
     third = len(looks) // 3
     found: dict[Limit, float] = {}

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["LIBRARIES", "Kind", "Run"]
 
 LIBRARIES = ("numpy", "torch", "jax", "mlx")
-"""Those that need no GPU."""
+"""The libraries that need no GPU."""
 
 ENVIRONMENTS = 2
 
 
 class Kind(NamedTuple):
-    """Which wrapper is stepped."""
+    """A wrapper: its form and pair."""
 
     source: str
     target: str
@@ -31,13 +31,13 @@ class Kind(NamedTuple):
 
     @classmethod
     def of(cls, pair: str, *, vector: bool) -> Kind:
-        """Return the wrapper of a pair that is named as its converter is."""
+        """Return the kind for a pair, given by the name of its converter."""
         source, _, target = pair.partition("_to_")
         return cls(source, target, vector)
 
     @property
     def pair(self) -> str:
-        """The name of the pair, as the converter has it."""
+        """The name of the pair, as in its converter."""
         return f"{self.source}_to_{self.target}"
 
     @override
@@ -45,7 +45,7 @@ class Kind(NamedTuple):
         return f"{self.pair} {'vector' if self.vector else 'single'}"
 
     def made(self) -> AnyType:
-        """Return a new wrapper: around the environment, or around a wrapper that stands for it."""
+        """Return a new wrapper around an environment of the source library."""
         env: AnyType = SyncVectorEnv([Shifting] * ENVIRONMENTS) if self.vector else Shifting()
         if self.source != "numpy":
             env = _wrapper("numpy", self.source, vector=self.vector)(env)
@@ -63,7 +63,7 @@ def _wrapper(source: str, target: str, *, vector: bool) -> _Wrap:
 
 
 class Run:
-    """A wrapper that is stepped, and made anew every now and then."""
+    """A wrapper that is stepped, and made again from time to time."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind: Kind = kind
@@ -79,10 +79,10 @@ class Run:
         self._action: AnyType = self._agent.sample_action()
 
     def take(self, steps: int) -> int:
-        """Take that many steps; return how many environments took one, all together.
+        """Take steps; return the total number of steps of all environments.
 
         Raises:
-            RuntimeError: An observation is not that of its step.
+            RuntimeError: An observation does not belong to its step.
         """
         agent, action, vector = self._agent, self._action, self.kind.vector
         agent.reset(seed=1)
@@ -90,7 +90,7 @@ class Run:
         for _ in range(steps):
             obs, _, terminated, *_ = agent.step(action)
             wanted += 1
-            if vector:  # an episode that ended begins anew by itself
+            if vector:  # autoreset starts the next episode
                 wanted = 0 if _first(obs["count"]) == 0 else wanted
             if _first(obs["count"]) != wanted:
                 raise RuntimeError(f"{self.kind}: step {wanted} shows {obs['count']}")
@@ -100,7 +100,7 @@ class Run:
         return steps * (ENVIRONMENTS if vector else 1)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the wrapper."""
         self._agent.close()
 
 

@@ -1,4 +1,4 @@
-"""An environment that returns something else at every step, and says how many of it there are."""
+"""An environment that returns different values in every step, and counts its instances."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["OPEN", "Shifting"]
 
 OPEN: weakref.WeakSet[Shifting] = weakref.WeakSet()
-"""The environments that were made and not closed; those that nobody holds leave by themselves."""
+"""The open environments; freed ones disappear."""
 
 _EPISODE = 37
 _SHAPES = 48
 
 
 class Shifting(gym.Env[Any, Any]):
-    """Observations tell the number of the step; infos change in shape, dtype and structure."""
+    """Observations hold the number of the step; infos change in shape, dtype and structure."""
 
     def __init__(self) -> None:
         self.observation_space = spaces.Dict(
@@ -47,7 +47,7 @@ class Shifting(gym.Env[Any, Any]):
     @override
     def step(self, action: object) -> tuple[Any, float, bool, bool, Info]:
         assert isinstance(action, np.ndarray)
-        action += 1  # what is the environment's may be written into
+        action += 1  # environments may write into their actions
         self._count += 1
         return self._seen(), float(self._count), self._count >= _EPISODE, False, self._told()
 

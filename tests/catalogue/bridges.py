@@ -1,4 +1,4 @@
-"""A generated package of one library of the catalogue, as tests use it."""
+"""A generated package for one library of the catalogue."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["Bridges", "package_of"]
 
 
 def package_of(library: str) -> str:
-    """Return what the package of a library is called."""
+    """Return the name of the generated package."""
     return f"bridges_of_{library}"
 
 
 class Bridges(NamedTuple):
-    """What was generated for a library and its partners."""
+    """The generated package for a library and its partners."""
 
     folder: Path
-    """What to import it from."""
+    """The folder to import it from."""
     package: str
 
     def convert(self, source: Library, target: Library, value: object, **options: object) -> Array:
@@ -32,7 +32,7 @@ class Bridges(NamedTuple):
         return getattr(module, name)(value, **options)
 
     def wrapper(self, source: Library, target: Library, form: str = "") -> Array:
-        """Return the class for environments of ``source`` that ``target`` uses."""
+        """Return the wrapper class from ``source`` to ``target``."""
         package = import_module(f"{self.package}.{form}".rstrip("."))
         return getattr(package, f"{source.name.capitalize()}To{target.name.capitalize()}")
 

@@ -1,7 +1,7 @@
-"""The libraries of the catalogue, of which a run tests those that are there.
+"""Fixtures: the libraries of the catalogue that are installed.
 
-``GYMBRIDGE_CATALOGUE=warp,pyarrow`` names those that have to be there: none of them is skipped
-then. `nox -s catalogue` does so, in an environment for each.
+``GYMBRIDGE_CATALOGUE=warp,pyarrow`` names libraries that must be installed: their tests are never
+skipped. `nox -s catalogue` sets it, in an environment for each library.
 """
 
 from __future__ import annotations

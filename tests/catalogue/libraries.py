@@ -1,6 +1,6 @@
-"""How a test makes and reads arrays of the libraries of the catalogue, without the code under test.
+"""Make and read arrays of the catalogue's libraries without the code under test.
 
-All of them are imported when they are first used: some cannot be in one process with others.
+Each library is imported at its first use, because some do not work in one process with others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COMPLEX = ("complex64", "complex128")
 
 
 class CatalogueLibrary(Library):
-    """A library, and what is true of it that the tests have to know."""
+    """A library, and the facts that the tests need."""
 
     module: str
     dtypes: tuple[str, ...]
@@ -31,9 +31,9 @@ class CatalogueLibrary(Library):
     """The shape of a single number."""
     max_ndim: int = 64
     alignment: int = 1
-    """What memory has to be a multiple of, for the library to compute with it."""
+    """The alignment in bytes that the library needs to compute."""
     views_writable: bool = True
-    """Whether NumPy may write into what it exports."""
+    """Whether NumPy may write into exported memory."""
     devices: bool = True
 
     @property
@@ -42,7 +42,7 @@ class CatalogueLibrary(Library):
         return import_module(self.module)
 
     def overwrite(self, array: Array) -> None:
-        """Write sevens into an array of a library whose arrays can be written into."""
+        """Write sevens into an array of a library with writable arrays."""
         array[:] = 7
 
 

@@ -1,4 +1,4 @@
-"""Arrays to and from every library of the catalogue: values, layouts, and whose memory it is."""
+"""Arrays to and from every library of the catalogue: values, layouts and ownership."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHAPES = [(), (1,), (3,), (2, 3), (0,), (0, 2), (2, 1, 2, 1)]
 
 
 def numbers(dtype: str, shape: tuple[int, ...]) -> Host:
-    """Return numbers of which every bit counts."""
+    """Return numbers that show a change of any bit."""
     kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)
     size = int(np.prod(shape))
     values: Host = np.arange(size) % 2 if dtype == "bool" else np.linspace(-3, 100, size)
@@ -38,7 +38,7 @@ def kept(dtype: str, library: Library) -> str:
 
 class TestValues:
     @pytest.mark.parametrize("shape", SHAPES, ids=str)
-    def test_arrive_and_come_back(
+    def test_values_survive_a_round_trip(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library, shape: tuple[int, ...]
     ) -> None:
         for dtype in entry.dtypes:
@@ -54,7 +54,7 @@ class TestValues:
             assert partner.is_array(back), dtype
             assert identical(partner.values(back), expected.reshape(shape or entry.numbers)), dtype
 
-    def test_made_by_the_library_itself_arrive(
+    def test_arrays_made_by_the_library_itself_are_converted(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
         for dtype in entry.dtypes:
@@ -67,9 +67,7 @@ class TestValues:
                 )
                 assert identical(partner.values(result), expected), dtype
 
-    def test_of_dtypes_that_it_lacks_are_refused(
-        self, bridges: Bridges, entry: CatalogueLibrary
-    ) -> None:
+    def test_missing_dtypes_are_refused(self, bridges: Bridges, entry: CatalogueLibrary) -> None:
         every = ("bool", "int8", "uint64", "float16", "float64", "complex64", "complex128")
         for dtype in set(every) - {*entry.dtypes, *entry.narrow}:
             with pytest.raises(
@@ -77,7 +75,7 @@ class TestValues:
             ):
                 bridges.convert(NUMPY, entry, {"a": np.zeros(2, dtype)})
 
-    def test_of_too_many_dimensions_are_refused(
+    def test_too_many_dimensions_are_refused(
         self, bridges: Bridges, entry: CatalogueLibrary
     ) -> None:
         most = min(entry.max_ndim, 8)
@@ -86,7 +84,7 @@ class TestValues:
             with pytest.raises(ConversionError, match=f"at most {entry.max_ndim} dimensions"):
                 bridges.convert(NUMPY, entry, np.ones((1,) * (entry.max_ndim + 1), "f4"))
 
-    def test_alone_are_kept_and_what_is_no_array_too(
+    def test_numbers_are_converted_and_other_objects_stay(
         self, bridges: Bridges, entry: CatalogueLibrary
     ) -> None:
         tree = {"n": 2**40, "f": 0.1, "s": np.float32(2.5), "t": "text", "b": True, "none": None}
@@ -102,11 +100,13 @@ class TestValues:
             assert entry.dtype(array) == dtype
             assert entry.values(array).reshape(()) == tree[key]
 
-    def test_in_another_byte_order_arrive(self, bridges: Bridges, entry: CatalogueLibrary) -> None:
+    def test_arrays_of_another_byte_order_are_converted(
+        self, bridges: Bridges, entry: CatalogueLibrary
+    ) -> None:
         values = np.arange(3).astype(">f4")
         assert entry.values(bridges.convert(NUMPY, entry, values)).tolist() == [0, 1, 2]
 
-    def test_are_cast_where_floats_are_asked_for(
+    def test_float_dtype_casts_floating_arrays(
         self, bridges: Bridges, entry: CatalogueLibrary
     ) -> None:
         backend = bridges.backend(entry)
@@ -122,7 +122,7 @@ class TestValues:
 
 class TestLayouts:
     @pytest.mark.parametrize("layout", LAYOUTS)
-    def test_of_numpy_arrive_and_withstand_what_happens_to_them(
+    def test_every_numpy_layout_is_converted_and_stays_as_converted(
         self, bridges: Bridges, entry: CatalogueLibrary, layout: str
     ) -> None:
         for size in (8, 4096, 1 << 20):
@@ -136,7 +136,7 @@ class TestLayouts:
             if not entry.shares or not entry.mutable:
                 assert identical(entry.values(result), expected)
 
-    def test_that_were_copied_for_other_reasons_arrive(
+    def test_copied_memory_gets_the_right_layout(
         self, bridges: Bridges, entry: CatalogueLibrary
     ) -> None:
         if find_spec("torch") is None or "complex64" not in entry.dtypes:
@@ -147,7 +147,7 @@ class TestLayouts:
         result = bridges.convert(LIBRARIES["torch"], entry, turned)
         assert identical(entry.values(result), turned.resolve_conj().numpy())
 
-    def test_are_aligned_where_that_is_what_the_library_needs(
+    def test_memory_is_aligned_as_the_library_needs(
         self, bridges: Bridges, entry: CatalogueLibrary
     ) -> None:
         if entry.alignment == 1:
@@ -155,16 +155,16 @@ class TestLayouts:
         kept = [bridges.convert(NUMPY, entry, np.zeros(size, "u1")) for size in range(1, 400)]
         assert {entry.address(array) % entry.alignment for array in kept} == {0}
 
-    def test_of_slices_arrive(
+    def test_slices_of_numpy_arrays_are_converted(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
-        # exported with an offset, which some importers ignore
+        # some importers ignore the offset of a slice
         for part in (slice(2, None), slice(None, None, 2)):
             array = partner.make(np.arange(8, dtype=np.float32))[part]
             result = bridges.convert(partner, entry, array)
             assert entry.values(result).tolist() == partner.values(array).tolist()
 
-    def test_of_its_own_slices_arrive(
+    def test_slices_of_the_library_are_converted(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
         if entry.name == "pyarrow":
@@ -179,7 +179,7 @@ class TestLayouts:
 
 
 class TestMemory:
-    def test_is_shared_or_not_as_the_entry_says(
+    def test_sharing_follows_the_entry(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
         from gymbridge_generator.load import parse
@@ -198,7 +198,7 @@ class TestMemory:
             if target is NUMPY:
                 assert result.flags.writeable is (stated != "read-only view")
 
-    def test_that_must_not_change_does_not(
+    def test_immutable_memory_does_not_change(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
         if entry.mutable and entry.views_writable:
@@ -210,7 +210,7 @@ class TestMemory:
                 result[:] = 7
             assert entry.values(made).tolist() == list(range(64))
 
-    def test_that_is_read_only_is_not_written_into(
+    def test_read_only_memory_is_not_written(
         self, bridges: Bridges, entry: CatalogueLibrary
     ) -> None:
         source = np.arange(4, dtype=np.float32)
@@ -221,7 +221,7 @@ class TestMemory:
             assert entry.values(result).tolist() == [7, 7, 7, 7]
         assert source.tolist() == [0, 1, 2, 3]
 
-    def test_is_a_copy_where_one_is_asked_for(
+    def test_copy_true_copies(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
         for source, target in ((entry, partner), (partner, entry)):
@@ -234,7 +234,7 @@ class TestMemory:
         assert entry.address(copied) != entry.address(own)
         assert identical(entry.values(copied), entry.values(own))
 
-    def test_is_shared_or_refused_where_no_copy_is_allowed(
+    def test_copy_false_shares_or_raises(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
         for source, target in ((entry, partner), (partner, entry)):

@@ -1,4 +1,4 @@
-"""What `gymbridge probe` finds out about the catalogue is what its entries say."""
+"""`gymbridge probe` agrees with the entries of the catalogue."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 OWN = ("module", "array", "mutable", "read_only", "views", "copies_in", "host")
 UNSEEN = {
-    # what it cannot see: there are no such arrays before something else is made
+    # the probe cannot see this: such arrays exist only after another call
     "tensorflow": {"not_exported"},
-    # it asks for what libraries take by themselves
+    # the probe also finds facts that equal the defaults
     "pyarrow": {"narrows"},
 }
 
 
 @pytest.mark.usefixtures("bridges")
-def test_it_agrees_with_the_entry(entry: CatalogueLibrary) -> None:
+def test_probe_agrees_with_the_entry(entry: CatalogueLibrary) -> None:
     done = gymbridge("probe", entry.module, "--json", cwd=REPOSITORY)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["facts"]

@@ -1,6 +1,6 @@
-"""What is odd about single libraries: it would end the process, or change values, without a word.
+"""Quirks of single libraries that would abort the process or change values silently.
 
-Each runs in a process of its own, with nothing imported before.
+Each test runs in a process of its own, with nothing imported before.
 """
 
 from __future__ import annotations
@@ -150,11 +150,11 @@ assert isinstance(numpy_to_pyarrow(column), pa.Tensor)
 
 
 @pytest.mark.parametrize(("about", "code"), QUIRKS.values(), ids=QUIRKS)
-def test_quirk(bridges: Bridges, entry: CatalogueLibrary, about: str, code: str) -> None:
+def test_quirk_is_handled(bridges: Bridges, entry: CatalogueLibrary, about: str, code: str) -> None:
     if about != entry.name:
         pytest.skip(f"about {about}")
     prepared = (
-        # what a library has to say about the machine when it is imported
+        # warnings about the machine at import
         f"import warnings; warnings.simplefilter('ignore'); import {entry.module}\n"
         f"import sys; warnings.simplefilter('error'); sys.path.insert(0, {str(bridges.folder)!r})\n"
     )

@@ -1,4 +1,4 @@
-"""The suite that users hold their pairs to, with every library of the catalogue."""
+"""The conformance suite, run with every library of the catalogue."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ NUMPY = LIBRARIES["numpy"]
 
 
 class TestAgents:
-    def test_play_an_environment_of_numpy(self, bridges: Bridges, entry: CatalogueLibrary) -> None:
+    def test_agents_play_a_numpy_environment(
+        self, bridges: Bridges, entry: CatalogueLibrary
+    ) -> None:
         bare, env = gym.make("CartPole-v1"), gym.make("CartPole-v1")
         agent = bridges.wrapper(NUMPY, entry)(env)
         obs, info = agent.reset(seed=3)
@@ -42,7 +44,9 @@ class TestAgents:
             assert [type(each) for each in (reward, terminated, truncated)] == [float, bool, bool]
         assert env.action_space.contains(int(entry.values(agent.sample_action()).reshape(())))
 
-    def test_play_where_states_are_numbers(self, bridges: Bridges, entry: CatalogueLibrary) -> None:
+    def test_agents_play_where_observations_are_numbers(
+        self, bridges: Bridges, entry: CatalogueLibrary
+    ) -> None:
         agent = bridges.wrapper(NUMPY, entry)(gym.make("FrozenLake-v1", is_slippery=False))
         obs, info = agent.reset(seed=0)
         assert entry.values(obs).reshape(()) == 0
@@ -51,14 +55,16 @@ class TestAgents:
         assert entry.values(obs).reshape(()) == 1
         assert entry.dtype(obs) == "int64"
 
-    def test_play_many_at_once(self, bridges: Bridges, entry: CatalogueLibrary) -> None:
+    def test_agents_play_vector_environments(
+        self, bridges: Bridges, entry: CatalogueLibrary
+    ) -> None:
         make = [lambda: gym.make("CartPole-v1")] * 2
         agent = bridges.wrapper(NUMPY, entry, "vector")(SyncVectorEnv(make))
         bare = SyncVectorEnv(make)
         obs, _ = agent.reset(seed=[3, 4])
         expected, _ = bare.reset(seed=[3, 4])
         assert identical(entry.values(obs), expected)
-        for _ in range(30):  # over the ends of episodes
+        for _ in range(30):  # more than one episode
             actions = np.array([1, 1])
             obs, *arrays, infos = agent.step(entry.make(actions))
             expected, *values, expected_infos = bare.step(actions)
@@ -69,7 +75,7 @@ class TestAgents:
                 assert identical(entry.values(array), value.astype(stored))
             assert infos.keys() == expected_infos.keys()
 
-    def test_are_restored_with_what_they_were_told(
+    def test_restored_wrappers_keep_their_arguments(
         self, bridges: Bridges, entry: CatalogueLibrary
     ) -> None:
         device = {"device": "cpu:0" if entry.name == "tensorflow" else "cpu"}
@@ -92,7 +98,7 @@ class TestAgents:
             if entry.devices:
                 assert again.device == agent.device
 
-    def test_see_the_arrays_of_every_other_library(
+    def test_agents_get_arrays_from_environments_of_every_library(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
         for source, target in ((entry, partner), (partner, entry)):
@@ -111,7 +117,7 @@ class TestAgents:
 
 
 def _devices(entry: CatalogueLibrary) -> list[Array]:
-    """Return what can be named, of which there is one, and what it is to the library."""
+    """Return the name of the only device, and the library's own object for it."""
     if entry.name == "warp":
         return ["cpu", entry.xp.get_device("cpu")]
     if entry.name == "paddle":
@@ -122,7 +128,7 @@ def _devices(entry: CatalogueLibrary) -> list[Array]:
 
 
 class TestDevices:
-    def test_take_what_the_library_calls_them(
+    def test_devices_may_be_named_as_the_library_names_them(
         self, bridges: Bridges, entry: CatalogueLibrary, partner: Library
     ) -> None:
         if not entry.devices:
@@ -135,9 +141,7 @@ class TestDevices:
             assert entry.values(result[0]).tolist() == [0, 1, 2]
             assert bridges.convert(partner, entry, result[0], device=device) is result[0]
 
-    def test_that_are_not_there_are_an_error(
-        self, bridges: Bridges, entry: CatalogueLibrary
-    ) -> None:
+    def test_a_missing_device_is_an_error(self, bridges: Bridges, entry: CatalogueLibrary) -> None:
         backend = bridges.backend(entry)
         if not entry.devices:
             pytest.skip(f"{entry.name} has none to choose from")
@@ -145,19 +149,21 @@ class TestDevices:
             with pytest.raises(ValueError, match=r"has no device|leaves arrays that should go to"):
                 backend.parse_device(device)
 
-    def test_are_gone_to_as_the_entry_says(
+    def test_arrays_go_to_the_named_device(
         self, bridges: Bridges, entry: CatalogueLibrary, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         if not entry.devices:
             pytest.skip(f"{entry.name} has none to choose from")
         made = entry.make(np.arange(3, dtype=np.float32))
-        # there is one device, and nothing is sent where it is already
+        # there is one device, so no transfer is refused
         monkeypatch.setattr(DlpackDevices, "place_of", lambda *_: None)
         sent = bridges.backend(entry).to_device(made, _devices(entry)[0])
         assert entry.is_array(sent)
         assert entry.values(sent).tolist() == [0, 1, 2]
 
-    def test_are_text_that_is_read_again(self, bridges: Bridges, entry: CatalogueLibrary) -> None:
+    def test_device_text_can_be_parsed_again(
+        self, bridges: Bridges, entry: CatalogueLibrary
+    ) -> None:
         if not entry.devices:
             pytest.skip(f"{entry.name} has none to choose from")
         backend = bridges.backend(entry)

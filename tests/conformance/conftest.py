@@ -1,4 +1,4 @@
-"""The project of a user and a library that is not there, as other tests have them."""
+"""Fixtures that other folders define: a user's project, and a fake library."""
 
 from __future__ import annotations
 

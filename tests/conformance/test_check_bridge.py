@@ -1,4 +1,4 @@
-"""`check_bridge` says what is wrong with a wrapper or its environment, and where."""
+"""`check_bridge` reports faults of a wrapper or its environment with their place."""
 
 from __future__ import annotations
 
@@ -49,18 +49,16 @@ def problem(env: object, **options: Value) -> BridgeMismatchError:
     ],
 )
 @pytest.mark.parametrize("options", [{}, {"copy": True}, {"float_dtype": "float16"}])
-def test_environments_of_gymnasium_pass(
-    make: Callable[[], Value], options: dict[str, Value]
-) -> None:
+def test_gymnasium_environments_pass(make: Callable[[], Value], options: dict[str, Value]) -> None:
     assert check_bridge(NumpyToTorch(make(), **options), steps=60) > 300
 
 
-def test_vector_environments_of_gymnasium_pass() -> None:
+def test_gymnasium_vector_environments_pass() -> None:
     envs = vector.NumpyToTorch(SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 3))
     assert check_bridge(envs, steps=60) > 300
 
 
-def test_the_environment_itself_is_left_alone() -> None:
+def test_the_given_environment_is_not_stepped() -> None:
     bare: Value = gym.make("CartPole-v1")
     agent = NumpyToTorch(bare)
     agent.reset(seed=1)
@@ -69,7 +67,7 @@ def test_the_environment_itself_is_left_alone() -> None:
     np.testing.assert_array_equal(bare.unwrapped.state, before)
 
 
-def test_what_cannot_be_copied_is_asked_for() -> None:
+def test_an_environment_that_cannot_be_copied_needs_make() -> None:
     make = partial(AsyncVectorEnv, [partial(gym.make, "CartPole-v1")] * 2, context="spawn")
     envs = make()
     agent = vector.NumpyToTorch(envs)
@@ -79,7 +77,7 @@ def test_what_cannot_be_copied_is_asked_for() -> None:
     agent.close()
 
 
-def test_an_error_of_the_function_that_makes_it_is_its_own() -> None:
+def test_an_error_raised_by_make_passes_unchanged() -> None:
     def fail() -> object:
         raise RuntimeError("mine")
 
@@ -88,7 +86,7 @@ def test_an_error_of_the_function_that_makes_it_is_its_own() -> None:
 
 
 @pytest.mark.parametrize("env", [gym.make("CartPole-v1"), WorldVector(), 3])
-def test_what_is_no_wrapper_is_refused(env: object) -> None:
+def test_an_object_that_is_no_wrapper_is_refused(env: object) -> None:
     with pytest.raises(TypeError, match="is no wrapper of gymbridge; wrap the environment first"):
         check_bridge(env)
 
@@ -97,7 +95,7 @@ def test_what_is_no_wrapper_is_refused(env: object) -> None:
 
 
 class Wrong(NumpyToTorch[Value, Value]):
-    """Spoils one thing of what a step returns."""
+    """Changes one result of a step."""
 
     def spoil(self, step: list[Value]) -> None:
         raise NotImplementedError
@@ -161,7 +159,7 @@ def in_obs(change: Callable[[Value], Value]) -> Callable[[list[Value]], None]:
         (in_info("new", None), "info", "['new']"),
     ],
 )
-def test_it_says_where_a_wrapper_returned_something_else(
+def test_a_wrong_step_result_is_reported_with_its_path(
     spoil: Callable[[list[Value]], None], path: str, words: str
 ) -> None:
     error = problem(wrong(spoil))
@@ -171,7 +169,7 @@ def test_it_says_where_a_wrapper_returned_something_else(
     assert words in str(difference)
 
 
-def test_it_says_which_reset_returned_something_else() -> None:
+def test_a_wrong_reset_is_reported_with_its_step() -> None:
     class Spoilt(NumpyToTorch[Value, Value]):
         resets = 0
 
@@ -185,7 +183,7 @@ def test_it_says_which_reset_returned_something_else() -> None:
     assert str(error).startswith("the reset before step 6:\n  info['nothing']: expected None")
 
 
-def test_it_takes_the_same_actions_whenever_it_has_the_same_seed() -> None:
+def test_the_same_seed_gives_the_same_actions() -> None:
     class Recording(World):
         def __init__(self) -> None:
             super().__init__()
@@ -213,15 +211,15 @@ def test_it_takes_the_same_actions_whenever_it_has_the_same_seed() -> None:
     assert len({*map(tuple, actions(1))}) == 4, "one for each step"
 
 
-def test_it_says_how_much_it_compared() -> None:
+def test_the_number_of_compared_leaves_is_returned() -> None:
     world: Value = World()
     of_info, of_obs, of_numbers, of_action = 8, 2, 3, 1
-    after_reset = of_obs + of_info  # and the same again, a step later
+    after_reset = of_obs + of_info  # compared again one step later
     after_step = of_obs + of_numbers + of_info + of_action
     assert check_bridge(NumpyToTorch(world), steps=1) == 2 * after_reset + after_step
 
 
-def test_it_says_that_the_first_reset_returned_something_else() -> None:
+def test_a_wrong_first_reset_is_reported() -> None:
     class Spoilt(NumpyToTorch[Value, Value]):
         @override
         def reset(self, *, seed: int | None = None, options: Value = None) -> Value:
@@ -230,7 +228,7 @@ def test_it_says_that_the_first_reset_returned_something_else() -> None:
     assert str(problem(Spoilt(World()), seed=3)).startswith("reset(seed=3):\n  info: expected ")
 
 
-def test_agents_act_with_their_own_arrays_wherever_these_are() -> None:
+def test_actions_are_made_of_the_agents_arrays() -> None:
     require("torch")
     library = Side(load("gymbridge_runtime.backends.torch:TORCH"))
     sample = {"a": (np.float32(1), np.ones(2)), "say": "text"}
@@ -241,7 +239,7 @@ def test_agents_act_with_their_own_arrays_wherever_these_are() -> None:
     assert action["say"] == "text"
 
 
-def test_what_is_left_of_an_action_in_a_library_of_fewer_bits_is_expected() -> None:
+def test_actions_are_rounded_to_the_dtypes_of_the_library() -> None:
     require("jax")
     library = Side(load("gymbridge_runtime.backends.jax:JAX"))
     there: Value = rounded((np.float64(0.1), {"b": np.array([0.1])}), library)
@@ -249,7 +247,7 @@ def test_what_is_left_of_an_action_in_a_library_of_fewer_bits_is_expected() -> N
     assert there[0].dtype == there[1]["b"].dtype == np.float64
 
 
-def test_it_says_that_a_step_has_other_parts() -> None:
+def test_a_step_with_too_few_values_is_reported() -> None:
     class Short(NumpyToTorch[Value, Value]):
         @override
         def step(self, action: Value) -> Value:
@@ -260,7 +258,7 @@ def test_it_says_that_a_step_has_other_parts() -> None:
 
 
 class Told(World):
-    """Tells the same in every info."""
+    """Returns the same info in every step."""
 
     def __init__(self, told: object) -> None:
         super().__init__()
@@ -283,7 +281,7 @@ OBJECTS = np.array([np.arange(3), "text"], object)
         (["text"], "info['told']", "found list"),
     ],
 )
-def test_it_looks_into_arrays_of_objects(found: object, path: str, words: str) -> None:
+def test_elements_of_object_arrays_are_compared(found: object, path: str, words: str) -> None:
     told: Value = Told(OBJECTS)
     assert check_bridge(NumpyToTorch(told)) > 0
     (difference,) = problem(wrong(in_info("told", found), told)).differences
@@ -292,7 +290,7 @@ def test_it_looks_into_arrays_of_objects(found: object, path: str, words: str) -
 
 
 class Rough(World):
-    """Returns numbers and flags of NumPy, and gives up after three steps."""
+    """Returns NumPy rewards and flags, and truncates after three steps."""
 
     reward: Value = np.float32(0.5)
 
@@ -303,7 +301,7 @@ class Rough(World):
 
 
 @pytest.mark.parametrize("place", [1, 2, 3])
-def test_numbers_and_flags_of_numpy_have_to_become_pythons(place: int) -> None:
+def test_numpy_rewards_and_flags_must_become_python_values(place: int) -> None:
     rough: Value = Rough()
     assert check_bridge(NumpyToTorch(rough)) > 0
     (difference,) = problem(wrong(replace(place, torch.zeros(())), rough)).differences
@@ -311,7 +309,7 @@ def test_numbers_and_flags_of_numpy_have_to_become_pythons(place: int) -> None:
     assert str(difference).startswith(expected.get(place, "truncated: expected False"))
 
 
-def test_an_episode_that_is_truncated_is_over() -> None:
+def test_a_truncated_episode_is_reset() -> None:
     class Spoilt(NumpyToTorch[Value, Value]):
         resets = 0
 
@@ -325,13 +323,13 @@ def test_an_episode_that_is_truncated_is_over() -> None:
     assert str(problem(Spoilt(rough))).startswith("the reset before step 4:\n  info: ")
 
 
-def test_a_reward_of_two_numbers_is_an_array() -> None:
+def test_a_reward_with_two_numbers_is_compared_as_an_array() -> None:
     rough: Value = Rough()
     rough.reward = np.ones(2, np.float32)
     assert check_bridge(NumpyToTorch(rough)) > 0
 
 
-def test_it_says_which_result_of_several_environments_is_wrong() -> None:
+def test_a_wrong_vector_result_is_reported() -> None:
     class Doubles(vector.NumpyToTorch[Value, Value]):
         @override
         def step(self, actions: Value) -> Value:
@@ -344,7 +342,7 @@ def test_it_says_which_result_of_several_environments_is_wrong() -> None:
 
 
 class Rewarded(World):
-    """Gives a reward that is no number, as environments do that are not finished."""
+    """Returns None as reward, as unfinished environments do."""
 
     @override
     def step(self, action: object) -> Value:
@@ -352,7 +350,7 @@ class Rewarded(World):
         return obs, None, *rest
 
 
-def test_a_reward_that_is_no_number_stays_what_it_is() -> None:
+def test_a_reward_that_is_no_number_must_stay_itself() -> None:
     rewarded: Value = Rewarded()
     assert check_bridge(NumpyToTorch(rewarded)) > 0
     (difference,) = problem(wrong(replace(1, 0.0), rewarded)).differences
@@ -360,7 +358,7 @@ def test_a_reward_that_is_no_number_stays_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("unknown", ["agents", "possible_agents"])
-def test_several_agents_may_be_known_later(unknown: str) -> None:
+def test_agents_may_become_known_after_reset(unknown: str) -> None:
     require("pettingzoo")
     from gymbridge.parallel import NumpyToTorch as ParallelNumpyToTorch
 
@@ -376,7 +374,7 @@ def test_several_agents_may_be_known_later(unknown: str) -> None:
     assert check_bridge(ParallelNumpyToTorch(world)) > 100
 
 
-def test_it_says_which_agents_have_no_reward() -> None:
+def test_agents_without_a_reward_are_reported() -> None:
     require("pettingzoo")
     from gymbridge.parallel import NumpyToTorch as ParallelNumpyToTorch
 
@@ -395,7 +393,7 @@ def test_it_says_which_agents_have_no_reward() -> None:
 
 
 @pytest.mark.parametrize(("count", "end"), [(20, "found int"), (30, "\n  and 10 more")])
-def test_many_differences_are_counted(count: int, end: str) -> None:
+def test_a_long_list_of_differences_is_shortened(count: int, end: str) -> None:
     numbers = {f"n{place}": 0 for place in range(count)}
 
     def spoil(step: list[Value]) -> None:
@@ -411,7 +409,7 @@ def test_many_differences_are_counted(count: int, end: str) -> None:
     assert str(error).endswith(end)
 
 
-def test_it_says_what_an_environment_received_that_it_should_not_have() -> None:
+def test_a_wrong_action_is_reported() -> None:
     class Deaf(NumpyToTorch[Value, Value]):
         @override
         def step(self, action: Value) -> Value:
@@ -421,9 +419,9 @@ def test_it_says_what_an_environment_received_that_it_should_not_have() -> None:
     assert str(error).startswith("what the environment received in step 1:\n  action: expected ")
 
 
-def test_it_notices_observations_that_change_after_they_were_returned() -> None:
+def test_an_observation_that_changes_one_step_later_is_reported() -> None:
     class Reuses(gym.Wrapper[Value, Value, Value, Value]):
-        """Returns one buffer again and again."""
+        """Returns the same buffer in every step."""
 
         buffer: Value = None
 
@@ -442,9 +440,9 @@ def test_it_notices_observations_that_change_after_they_were_returned() -> None:
     assert check_bridge(NumpyToTorch(Reuses(World()))) > 0
 
 
-def test_it_notices_observations_that_change_two_steps_later() -> None:
+def test_an_observation_that_changes_two_steps_later_is_reported() -> None:
     class Alternates(gym.Wrapper[Value, Value, Value, Value]):
-        """Returns two buffers in turns."""
+        """Returns two buffers alternately."""
 
         def __init__(self, env: Value) -> None:
             super().__init__(env)
@@ -462,7 +460,7 @@ def test_it_notices_observations_that_change_two_steps_later() -> None:
     assert check_bridge(NumpyToTorch(Alternates(World()))) > 0
 
 
-def test_values_of_environments_that_are_not_deterministic_can_be_left_out() -> None:
+def test_values_false_accepts_random_environments() -> None:
     class Noise(World):
         @override
         def step(self, action: object) -> Value:
@@ -476,7 +474,7 @@ def test_values_of_environments_that_are_not_deterministic_can_be_left_out() -> 
     assert check_bridge(NumpyToTorch(noise), values=False) > 0
 
 
-def test_it_needs_no_pytest() -> None:
+def test_check_bridge_works_without_pytest() -> None:
     code = """
 import sys
 sys.modules["pytest"] = None
@@ -489,7 +487,7 @@ print(check_bridge(NumpyToTorch(gym.make("CartPole-v1"))) > 100)
 
 
 class Odd(gym.Env[Value, Value]):
-    """Returns what it is told to."""
+    """Returns the given reward, flag and info."""
 
     observation_space: gym.Space[Value] = gym.spaces.Box(-1, 1, (2,))
     action_space: gym.Space[Value] = gym.spaces.Discrete(3)
@@ -520,16 +518,16 @@ class Odd(gym.Env[Value, Value]):
     [float("nan"), np.float64("nan"), Decimal("1.5"), Fraction(1, 2), 2**80, np.complex64(1)],
     ids=["nan", "nan of NumPy", "decimal", "fraction", "large", "complex"],
 )
-def test_rewards_of_any_kind_of_number_pass(reward: object) -> None:
+def test_rewards_of_every_number_type_pass(reward: object) -> None:
     assert check_bridge(NumpyToTorch(Odd(reward)), steps=3) > 10
 
 
 class Thing:
-    """Of which nobody can tell whether one is like another."""
+    """An object without a value to compare."""
 
 
 class Unlike:
-    """Which is not equal to itself, and says nothing else of itself."""
+    """An object that is not equal to itself."""
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -578,19 +576,19 @@ class InSlots:
         *("namespace", "list", "module", "member", "class", "slots"),
     ],
 )
-def test_objects_of_any_class_pass(info: Callable[[], object]) -> None:
+def test_unknown_objects_in_infos_pass(info: Callable[[], object]) -> None:
     assert check_bridge(NumpyToTorch(Odd(info=info)), steps=3) > 10
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [(Colour.RED, Colour.BLUE), (int, float), (Unlike(), Unlike()), ("a", "b")]
 )
-def test_objects_that_are_not_what_they_have_to_be_are_named(one: object, other: object) -> None:
+def test_different_objects_are_reported(one: object, other: object) -> None:
     told = iter([one, other] * 2)
     problem(NumpyToTorch(Odd(info=partial(next, told))), make=lambda: Odd(info=partial(next, told)))
 
 
-def test_what_a_dataclass_has_no_value_of_is_no_part_of_it() -> None:
+def test_an_unset_dataclass_field_is_ignored() -> None:
     def unfinished() -> InSlots:
         return object.__new__(InSlots)
 
@@ -606,7 +604,7 @@ def test_what_a_dataclass_has_no_value_of_is_no_part_of_it() -> None:
         ({"a": False, "b": [True]}, True),
     ],
 )
-def test_an_episode_is_over_if_any_flag_says_so(over: object, ends: bool) -> None:
+def test_an_episode_ends_when_any_flag_is_true(over: object, ends: bool) -> None:
     made: list[Odd] = []
 
     def make() -> Odd:
@@ -621,7 +619,7 @@ def test_an_episode_is_over_if_any_flag_says_so(over: object, ends: bool) -> Non
         assert done[-1] == "close"
 
 
-def test_both_are_closed_when_they_differ() -> None:
+def test_both_environments_are_closed_after_a_difference() -> None:
     made: list[Odd] = []
 
     def make() -> Odd:
@@ -633,6 +631,6 @@ def test_both_are_closed_when_they_differ() -> None:
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-def test_vectors_pass_however_they_are_reset(mode: AutoresetMode) -> None:
+def test_vector_environments_pass_in_every_autoreset_mode(mode: AutoresetMode) -> None:
     make = partial(SyncVectorEnv, [partial(gym.make, "CartPole-v1")] * 2, autoreset_mode=mode)
     assert check_bridge(vector.NumpyToTorch(make()), steps=80) > 600

@@ -1,4 +1,4 @@
-"""Copies of what environments return and receive are copies all the way down."""
+"""`copied` copies every array in a value."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLACES: list[tuple[Callable[[Value], Value], Callable[[Value], Value]]] = [
 
 @pytest.mark.parametrize(("put", "get"), PLACES, ids=["alone", "list", "dict", "objects"])
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_an_array_has_memory_of_its_own_wherever_it_is(
+def test_arrays_in_all_containers_are_copied(
     name: str, put: Callable[[Value], Value], get: Callable[[Value], Value]
 ) -> None:
     require(name)
@@ -48,7 +48,7 @@ def test_an_array_has_memory_of_its_own_wherever_it_is(
 
 
 @pytest.mark.parametrize(("put", "get"), PLACES, ids=["alone", "list", "dict", "objects"])
-def test_a_tensor_with_a_history_is_copied_which_python_cannot_do(
+def test_a_tensor_with_gradient_history_is_copied(
     put: Callable[[Value], Value], get: Callable[[Value], Value]
 ) -> None:
     array = torch.ones(3, requires_grad=True) * 2
@@ -57,7 +57,7 @@ def test_a_tensor_with_a_history_is_copied_which_python_cannot_do(
     assert found.data_ptr() != array.data_ptr()
 
 
-def test_a_container_in_itself_is_copied() -> None:
+def test_a_container_that_contains_itself_is_copied() -> None:
     cycle: list[Value] = [torch.ones(3, requires_grad=True) * 2]
     cycle.append(cycle)
     found = copied(cycle)
@@ -65,7 +65,7 @@ def test_a_container_in_itself_is_copied() -> None:
     assert found[1] is found
 
 
-def test_keys_of_jax_are_left_to_python() -> None:
+def test_jax_keys_are_copied_by_python() -> None:
     require("jax")
     key = jax.random.key(3)
     assert copied({"key": key})["key"] == key

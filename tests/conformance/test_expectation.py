@@ -1,4 +1,4 @@
-"""What a test says of two values that are not alike, and that it says nothing of any that are."""
+"""`Expectation` reports values that differ, and accepts values that agree."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def said(found: object, bare: object, expect: Expectation) -> list[str]:
     ],
     ids=repr,
 )
-def test_arrays_without_numbers_are_compared_by_kind_and_by_value(
+def test_arrays_of_text_are_compared_by_type_and_value(
     found: object, kind: bool, values: bool
 ) -> None:
     assert (said(found, WORDS, Expectation(NUMPY, values=False)) == []) is kind
     assert (said(found, WORDS, Expectation(NUMPY)) == []) is values
 
 
-def test_a_value_is_like_itself_even_if_it_denies_it() -> None:
+def test_a_value_equals_itself_even_if_its_eq_says_no() -> None:
     nothing = Decimal("nan")
     assert said(nothing, nothing, Expectation(NUMPY)) == []
     assert said(Decimal(1), nothing, Expectation(NUMPY)) == [
@@ -57,7 +57,7 @@ def test_a_value_is_like_itself_even_if_it_denies_it() -> None:
     assert said(Decimal(1), nothing, Expectation(NUMPY, values=False)) == []
 
 
-def test_parts_are_named_where_they_are_others_or_elsewhere() -> None:
+def test_missing_and_different_items_are_reported() -> None:
     expect = Expectation(NUMPY)
     assert said(Step("a"), Step("b"), expect) == ["value.reward: expected 'b', found 'a'"]
     assert said({}, {"a": 1}, expect) == [
@@ -65,13 +65,13 @@ def test_parts_are_named_where_they_are_others_or_elsewhere() -> None:
     ]
 
 
-def test_what_is_shown_is_shortened_from_a_length_on() -> None:
+def test_long_texts_are_shortened_in_messages() -> None:
     long, longer = "x" * 58, "x" * 59
     assert said(long, None, Expectation(NUMPY)) == [f"value: expected None, found {long!r}"]
     assert said(longer, None, Expectation(NUMPY)) == [f"value: expected None, found '{longer}…"]
 
 
-def test_scalars_are_named_by_their_type_and_numbers_by_their_values() -> None:
+def test_messages_show_types_of_scalars_and_values_of_numbers() -> None:
     expect = Expectation(NUMPY, scalars=True)
     assert said("1", np.float32(1), expect) == ["value: expected float32 of float32, found str"]
     assert said(np.array([1.0]), np.array([2.0]), expect) == [
@@ -79,7 +79,7 @@ def test_scalars_are_named_by_their_type_and_numbers_by_their_values() -> None:
     ]
 
 
-def test_numbers_that_a_cast_cannot_hold_are_no_warning() -> None:
+def test_an_overflow_in_a_cast_gives_no_warning() -> None:
     expect = Expectation(NUMPY, float_dtype=np.dtype("float16"))
     assert said(np.array([np.inf], np.float16), np.array([1e10]), expect) == []
     signal = np.array([0x7FF4000000000000], np.uint64).view(np.float64)

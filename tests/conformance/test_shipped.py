@@ -1,4 +1,4 @@
-"""The shipped wrappers, held to what users hold theirs to, by what they hold them with."""
+"""The conformance suite, run with the shipped wrappers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 class TestShipped(testing.BridgeSuite):
-    # arrays are made and read here without the code under test
+    # make and read arrays without the code under test
     libraries: ClassVar[Mapping[str, testing.Library]] = LIBRARIES
     required: ClassVar[Collection[str]] = [*LIBRARIES] if os.environ.get("CI") else ()
 
 
-class TestAsUsersDo(testing.BridgeSuite):
-    """With nothing but the backends to make and read arrays with."""
+class TestWithoutDescribedLibraries(testing.BridgeSuite):
+    """The backends make and read the arrays, as in a user's suite."""
 
     pairs: ClassVar[tuple[testing.Pair, ...]] = tuple(
         pair for pair in testing.BridgeSuite.pairs if {pair.source, pair.target} == {"numpy", "jax"}
     )
 
-    def test_of_ones_own(self) -> None:
-        """A suite may have tests that are about no pair: these are left alone."""
+    def test_a_suite_may_have_other_tests(self) -> None:
+        """A test without the fixture `pair` is not parametrised."""
         assert len({str(pair) for pair in self.pairs}) == len(self.pairs) == 2

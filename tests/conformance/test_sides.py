@@ -1,4 +1,4 @@
-"""What a test sees of a library: which numbers are in a value, and what may be done with arrays."""
+"""`Side`: how the suite reads numbers and overwrites arrays."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Level(IntEnum):
     ],
     ids=repr,
 )
-def test_numbers_are_found_as_they_are(value: object, dtype: str) -> None:
+def test_numbers_are_read_without_a_change(value: object, dtype: str) -> None:
     numbers = numbers_of(value)
     assert numbers is not None
     assert numbers.dtype == dtype
@@ -49,13 +49,13 @@ def test_numbers_are_found_as_they_are(value: object, dtype: str) -> None:
     [-(2**63) - 1, 2**63, True, Level.LOW, "1", b"1", None, [1], np.str_("1"), np.array(["1"])],
     ids=repr,
 )
-def test_what_is_no_number_has_none(value: object) -> None:
+def test_other_values_have_no_numbers(value: object) -> None:
     assert numbers_of(value) is None
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "float32"])
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_what_can_be_overwritten_holds_other_numbers_then(name: str, dtype: str) -> None:
+def test_overwriting_changes_the_numbers(name: str, dtype: str) -> None:
     library = side(name)
     for values in (np.zeros(3, dtype), np.ones(3, dtype)):
         array = library.make(values)
@@ -68,7 +68,7 @@ def test_what_can_be_overwritten_holds_other_numbers_then(name: str, dtype: str)
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_an_array_is_made_with_memory_of_its_own(name: str) -> None:
+def test_make_copies_the_values(name: str) -> None:
     library = side(name)
     values = np.zeros(3, np.float32)
     array = library.make(values)
@@ -77,17 +77,17 @@ def test_an_array_is_made_with_memory_of_its_own(name: str) -> None:
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_library_of_one_dtype_is_usable() -> None:
+def test_a_library_with_one_dtype_is_usable() -> None:
     assert Side(described(dtypes=["float32"])).why_unusable() == ""
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_library_without_numbers_is_not() -> None:
+def test_a_library_without_float32_is_unusable() -> None:
     assert "no dtype for float32" in Side(described(dtypes=["int8"])).why_unusable()
 
 
 @pytest.mark.usefixtures("fake")
-def test_arrays_without_dimensions_are_expected_where_there_are_any() -> None:
+def test_zero_d_arrays_are_expected_only_where_the_library_has_them() -> None:
     backend = described(zero_d=False)
     expect = Expectation(Side(backend))
     number = np.full((), 2.5)

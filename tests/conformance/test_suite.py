@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Suite(BridgeSuite):
-    """Its own tests are not collected here: they are called."""
+    """Pytest does not collect these tests: the tests below call them."""
 
     __test__ = False
     libraries = LIBRARIES
@@ -43,7 +43,7 @@ def pair(source: str, target: str) -> Pair:
 
 @dataclass(frozen=True)
 class Broken(Pair):
-    """A pair whose converter does something wrong."""
+    """A pair with a faulty converter."""
 
     spoil: Value = field(default=None, hash=False)
 
@@ -159,7 +159,7 @@ def writes_into_its_source(convert: Value, value: Value, copy: Value) -> Value:
 
 
 def passes(run: Callable[..., object], *arguments: object) -> None:
-    """Run a test of the suite, which is to find nothing, and not to be skipped."""
+    """Run a test of the suite; fail if it is skipped."""
     try:
         run(*arguments)
     except pytest.skip.Exception as skipped:
@@ -171,30 +171,35 @@ def passes(run: Callable[..., object], *arguments: object) -> None:
     [
         ("arrays_keep_dtype_shape_and_every_bit", "numpy", "torch", doubles),
         ("arrays_keep_dtype_shape_and_every_bit", "numpy", "torch", flattens),
-        ("integers_keep_their_value_or_are_refused_by_name", "numpy", "jax", wraps_around),
-        ("integers_keep_their_value_or_are_refused_by_name", "numpy", "torch", doubles),
+        ("integers_keep_their_value_or_are_refused", "numpy", "jax", wraps_around),
+        ("integers_keep_their_value_or_are_refused", "numpy", "torch", doubles),
         ("numbers_keep_their_value", "numpy", "torch", leaves_numbers),
         ("numbers_keep_their_value", "numpy", "torch", flattens),
-        ("everything_else_stays_as_it_is", "numpy", "torch", takes_bools_for_arrays),
+        ("other_values_stay_themselves", "numpy", "torch", takes_bools_for_arrays),
         ("containers_keep_type_keys_and_order", "numpy", "torch", sorts_keys),
-        ("arrays_of_the_target_are_there_already", "numpy", "torch", copies_its_own),
-        ("a_container_in_itself_is_an_error", "numpy", "torch", ends_cycles),
-        ("a_snapshot_holds_when_its_source_is_overwritten", "numpy", "jax", aliases),
-        ("a_snapshot_holds_when_its_source_is_overwritten", "numpy", "torch", always_shares),
-        ("what_may_be_shared_is", "numpy", "torch", always_copies),
-        ("what_never_changes_is_never_written_into", "jax", "torch", writes_through),
-        ("what_never_changes_is_never_written_into", "jax", "torch", writes_when_sharing),
-        ("true_always_copies", "torch", "numpy", always_shares),
-        ("true_always_copies", "numpy", "torch", keeps_its_own),
-        ("false_shares_or_says_where_it_cannot", "numpy", "jax", forgets_where_it_is),
-        ("false_shares_or_says_where_it_cannot", "torch", "numpy", always_copies),
-        ("what_both_libraries_hold_comes_back", "numpy", "torch", doubles),
-        ("what_both_libraries_hold_comes_back", "numpy", "torch", doubles_copies),
-        ("nothing_is_changed_on_the_way", "numpy", "torch", writes_into_its_source),
-        ("nothing_is_changed_on_the_way", "numpy", "torch", writes_into_what_it_copies),
+        ("arrays_of_the_target_are_returned_themselves", "numpy", "torch", copies_its_own),
+        ("a_container_that_contains_itself_is_an_error", "numpy", "torch", ends_cycles),
+        ("a_snapshot_does_not_change_when_its_source_is_overwritten", "numpy", "jax", aliases),
+        (
+            "a_snapshot_does_not_change_when_its_source_is_overwritten",
+            "numpy",
+            "torch",
+            always_shares,
+        ),
+        ("memory_is_shared_where_both_libraries_allow", "numpy", "torch", always_copies),
+        ("immutable_memory_is_never_written", "jax", "torch", writes_through),
+        ("immutable_memory_is_never_written", "jax", "torch", writes_when_sharing),
+        ("copy_true_copies", "torch", "numpy", always_shares),
+        ("copy_true_copies", "numpy", "torch", keeps_its_own),
+        ("copy_false_shares_or_names_the_leaf", "numpy", "jax", forgets_where_it_is),
+        ("copy_false_shares_or_names_the_leaf", "torch", "numpy", always_copies),
+        ("a_round_trip_keeps_every_common_dtype", "numpy", "torch", doubles),
+        ("a_round_trip_keeps_every_common_dtype", "numpy", "torch", doubles_copies),
+        ("a_conversion_does_not_change_its_source", "numpy", "torch", writes_into_its_source),
+        ("a_conversion_does_not_change_its_source", "numpy", "torch", writes_into_what_it_copies),
     ],
 )
-def test_each_test_of_conversions_fails_for_what_it_is_about(
+def test_every_conversion_test_fails_for_its_own_fault(
     test: str, source: str, target: str, spoil: Callable[..., object]
 ) -> None:
     run = getattr(Suite(), f"test_{test}")
@@ -205,7 +210,7 @@ def test_each_test_of_conversions_fails_for_what_it_is_about(
 
 @dataclass(frozen=True)
 class Returning(Pair):
-    """A pair that does something wrong on the way back, with copies."""
+    """A pair with a fault on the way back with copies."""
 
     @override
     def convert_back(self, value: object, *, copy: bool | None = None) -> object:
@@ -213,29 +218,29 @@ class Returning(Pair):
         return {**found, "array": found["array"].astype(object)} if copy else found
 
 
-def test_round_trips_are_made_with_copies_both_ways() -> None:
+def test_round_trips_are_tested_with_copies_in_both_directions() -> None:
     whole = pair("numpy", "torch")
-    run = Suite().test_what_both_libraries_hold_comes_back
+    run = Suite().test_a_round_trip_keeps_every_common_dtype
     with pytest.raises(AssertionError, match=r"bool of shape \(\)\['array'\]: expected "):
         run(Returning(whole.package, "numpy", "torch", whole.wrapper, whole.forms))
 
 
-def test_libraries_without_a_dtype_in_common_are_no_pair_that_comes_back(
+def test_two_libraries_without_a_common_dtype_fail_the_round_trip(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = Suite().test_what_both_libraries_hold_comes_back
+    run = Suite().test_a_round_trip_keeps_every_common_dtype
     monkeypatch.setattr(Side, "keeps", lambda *_: False)
     with pytest.raises(AssertionError, match=r"numpy and torch have no dtype in common"):
         run(pair("numpy", "torch"))
 
 
-def test_dtypes_that_only_one_library_holds_do_not_have_to_come_back() -> None:
-    passes(Suite().test_what_both_libraries_hold_comes_back, pair("numpy", "jax"))
+def test_round_trips_skip_dtypes_that_only_one_library_has() -> None:
+    passes(Suite().test_a_round_trip_keeps_every_common_dtype, pair("numpy", "jax"))
 
 
 @dataclass(frozen=True)
 class Careless(Pair):
-    """A pair whose wrappers do something wrong with actions, or forget what they were told."""
+    """A pair with faulty wrappers."""
 
     change: Value = field(default=None, hash=False)
 
@@ -270,12 +275,12 @@ def forgets(agent: Value, env: Value) -> None:
 @pytest.mark.parametrize(
     ("test", "change"),
     [
-        ("actions_arrive_as_the_space_would_have_sampled_them", passes_actions_on),
-        ("sampled_actions_are_the_agents_own_arrays", samples_for_the_environment),
-        ("a_spec_makes_the_wrapper_again", forgets),
+        ("actions_arrive_as_the_space_samples_them", passes_actions_on),
+        ("sample_action_returns_the_agents_arrays", samples_for_the_environment),
+        ("a_spec_restores_the_wrapper", forgets),
     ],
 )
-def test_each_test_of_wrappers_fails_for_what_it_is_about(
+def test_every_wrapper_test_fails_for_its_own_fault(
     test: str, change: Callable[[Value, Value], None]
 ) -> None:
     run = getattr(Suite(), f"test_{test}")
@@ -284,7 +289,7 @@ def test_each_test_of_wrappers_fails_for_what_it_is_about(
         run(careless(change), "single")
 
 
-def test_an_action_that_is_shared_is_found() -> None:
+def test_a_shared_action_is_found() -> None:
     run = Suite().test_an_environment_and_its_agent_do_not_share_an_action
     passes(run, pair("numpy", "torch"))
     with pytest.raises(AssertionError):
@@ -300,7 +305,7 @@ def shows_actions(agent: Value, env: Value) -> None:
     agent.step = step
 
 
-def test_an_action_that_only_the_agent_can_write_into_is_found() -> None:
+def test_an_action_that_is_a_read_only_view_is_found() -> None:
     run = Suite().test_an_environment_and_its_agent_do_not_share_an_action
     with pytest.raises(AssertionError):
         run(careless(shows_actions))
@@ -308,7 +313,7 @@ def test_an_action_that_only_the_agent_can_write_into_is_found() -> None:
 
 @dataclass(frozen=True)
 class Wrapping(Pair):
-    """A pair whose wrappers are told something."""
+    """A pair whose wrappers get extra arguments."""
 
     options: Value = field(default=None, hash=False)
 
@@ -321,9 +326,9 @@ class Wrapping(Pair):
 @pytest.mark.parametrize(
     ("test", "copy"),
     [
-        ("what_was_returned_stays_when_the_environment_overwrites_it", False),
-        ("a_new_array_is_shared_and_a_kept_one_is_not", False),
-        ("a_new_array_is_shared_and_a_kept_one_is_not", True),
+        ("stored_values_never_change", False),
+        ("a_fresh_array_is_shared_and_a_kept_one_is_copied", False),
+        ("a_fresh_array_is_shared_and_a_kept_one_is_copied", True),
     ],
 )
 def test_wrappers_that_share_or_copy_everything_are_found(test: str, copy: bool, form: str) -> None:
@@ -335,11 +340,11 @@ def test_wrappers_that_share_or_copy_everything_are_found(test: str, copy: bool,
         run(wrong, form)
 
 
-# -- what pytest is told ---------------------------------------------------------------------------
+# -- parametrisation -------------------------------------------------------------------------------
 
 
 class Asked:
-    """What pytest asks a suite with, as far as it is used: it keeps what a test is run with."""
+    """A stand-in for pytest's `Metafunc` that records the parameters."""
 
     def __init__(self, *fixturenames: str) -> None:
         self.fixturenames = fixturenames
@@ -353,7 +358,7 @@ class Asked:
 
 
 @pytest.mark.parametrize("forms", [None, ["vector"], ["single", "parallel"]])
-def test_tests_are_run_for_the_pairs_and_forms_that_a_suite_has(forms: list[str] | None) -> None:
+def test_tests_run_for_all_pairs_and_forms_of_a_suite(forms: list[str] | None) -> None:
     suite: Value = type("Told", (Suite,), {"pairs": [pair("numpy", "torch")], "forms": forms})()
     both, one, none = Asked("pair", "form"), Asked("pair"), Asked("tmp_path")
     for asked in (both, one, none):
@@ -370,10 +375,10 @@ def test_tests_are_run_for_the_pairs_and_forms_that_a_suite_has(forms: list[str]
     assert none.names is None
 
 
-# -- libraries that are not there, or lack something --------------------------------------------
+# -- missing libraries and dtypes ---------------------------------------------------------------
 
 
-def test_a_library_that_is_not_installed_skips_the_tests_of_its_pairs(
+def test_a_missing_library_skips_the_tests_of_its_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for package in ("gymbridge", "gymbridge_runtime"):
@@ -385,7 +390,7 @@ def test_a_library_that_is_not_installed_skips_the_tests_of_its_pairs(
         pair("numpy", "torch").sides({}, required=["torch"])
 
 
-def test_a_library_that_makes_no_arrays_here_skips_the_tests_of_its_pairs(
+def test_an_unusable_library_skips_the_tests_of_its_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Side, "why_unusable", lambda one: f"no memory for {one.title}")
@@ -395,7 +400,7 @@ def test_a_library_that_makes_no_arrays_here_skips_the_tests_of_its_pairs(
         pair("numpy", "torch").sides({}, required=["numpy"])
 
 
-def test_arrays_are_made_as_the_suite_was_told() -> None:
+def test_a_suite_may_describe_how_arrays_are_made() -> None:
     class Sevens:
         def make(self, values: Value) -> Value:
             return np.full_like(values, 7)
@@ -407,7 +412,7 @@ def test_arrays_are_made_as_the_suite_was_told() -> None:
     assert [array.tolist() for array in made] == [[7, 7], [0, 0]]
 
 
-def test_both_directions_of_a_pair_copy_where_they_are_told_to() -> None:
+def test_both_directions_of_a_pair_obey_copy_true() -> None:
     both = pair("numpy", "torch")
     array, tensor = np.zeros(3), torch.zeros(3)
     there: Value = both.convert(array, copy=True)
@@ -417,7 +422,7 @@ def test_both_directions_of_a_pair_copy_where_they_are_told_to() -> None:
     assert there.tolist() == back.tolist() == [0, 0, 0]
 
 
-def test_a_pair_without_wrappers_of_single_environments_has_no_actions_to_share() -> None:
+def test_a_pair_without_single_wrappers_skips_the_test_of_actions() -> None:
     vectors = replace(pair("numpy", "torch"), forms={"vector": "vector"})
     with pytest.raises(pytest.skip.Exception, match="no wrappers for single environments"):
         Suite().test_an_environment_and_its_agent_do_not_share_an_action(vectors)
@@ -437,7 +442,7 @@ class Poor(Pair):
 
 
 @pytest.mark.usefixtures("fake")
-def test_only_what_the_source_has_is_asked_of_a_target() -> None:
+def test_integers_are_tested_only_in_dtypes_of_the_source() -> None:
     whole = pair("numpy", "jax")
     asked: list[str] = []
 
@@ -449,12 +454,12 @@ def test_only_what_the_source_has_is_asked_of_a_target() -> None:
             return super().convert(value, copy=copy)
 
     poor = Asking(whole.package, "numpy", "jax", whole.wrapper, whole.forms)
-    Suite().test_integers_keep_their_value_or_are_refused_by_name(poor)
+    Suite().test_integers_keep_their_value_or_are_refused(poor)
     assert asked == ["int64"]
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_source_without_integers_is_asked_for_none() -> None:
+def test_a_source_without_integers_skips_the_test_of_integers() -> None:
     whole = pair("numpy", "jax")
 
     @dataclass(frozen=True)
@@ -463,7 +468,7 @@ def test_a_source_without_integers_is_asked_for_none() -> None:
 
     floating = Floating(whole.package, "numpy", "jax", whole.wrapper, whole.forms)
     with pytest.raises(pytest.skip.Exception, match="numpy has no integers"):
-        Suite().test_integers_keep_their_value_or_are_refused_by_name(floating)
+        Suite().test_integers_keep_their_value_or_are_refused(floating)
 
 
 @dataclass(frozen=True)
@@ -480,7 +485,7 @@ class ToFew(Broken):
 
 
 @pytest.mark.usefixtures("fake")
-def test_what_a_target_has_not_is_refused_by_name() -> None:
+def test_missing_dtypes_of_a_target_must_be_refused_with_a_path() -> None:
     whole = pair("numpy", "torch")
 
     def to_few(spoil: Callable[..., object]) -> ToFew:
@@ -503,7 +508,7 @@ def test_what_a_target_has_not_is_refused_by_name() -> None:
         run(to_few(unrefused))
 
 
-def test_a_library_that_cannot_make_what_its_facts_say_is_told_so(fake: ModuleType) -> None:
+def test_a_dtype_that_the_library_cannot_make_is_reported(fake: ModuleType) -> None:
     def refuse(producer: object) -> object:
         raise TypeError(f"not {producer}")
 
@@ -513,7 +518,7 @@ def test_a_library_that_cannot_make_what_its_facts_say_is_told_so(fake: ModuleTy
     assert Side(described(dtypes=["int8"])).refuses(np.zeros(3, np.float32))
 
 
-# -- in the hands of a user -----------------------------------------------------------------------
+# -- a user's package -----------------------------------------------------------------------------
 
 TWO_LINES = """\
 from mine.bridges.testing import BridgeSuite

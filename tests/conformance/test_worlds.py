@@ -1,4 +1,4 @@
-"""The environments that wrappers are tested with hold what they are said to hold."""
+"""The test environments of the suite behave as documented."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def named(library: str) -> str:
 
 
 def pushes(env: Value, form: str) -> Value:
-    """Return the action that moves everybody in the same way."""
+    """Return the action that moves every agent in the same way."""
     if form == "parallel":
         return dict.fromkeys(env.agents, PUSH)
     return np.stack([PUSH, PUSH]) if form in {"vector", "batched"} else PUSH
@@ -36,7 +36,7 @@ def pushes(env: Value, form: str) -> Value:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_worlds_observe_the_same_in_every_library(name: str, form: str) -> None:
+def test_a_world_returns_the_same_values_in_every_library(name: str, form: str) -> None:
     require(name)
     bare: Value = world(named("numpy"), form)
     env: Value = world(named(name), form)
@@ -47,7 +47,7 @@ def test_worlds_observe_the_same_in_every_library(name: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_worlds_go_where_they_are_told_to_from_where_the_seed_puts_them(form: str) -> None:
+def test_a_world_starts_at_its_seed_and_moves_by_its_actions(form: str) -> None:
     env: Value = world(named("numpy"), form)
 
     def poses(obs: Value) -> Value:
@@ -60,7 +60,7 @@ def test_worlds_go_where_they_are_told_to_from_where_the_seed_puts_them(form: st
     )
 
 
-def test_an_episode_of_one_counts_down_and_tells_all_kinds_of_things() -> None:
+def test_a_single_world_counts_down_and_fills_its_info() -> None:
     env: Value = world(named("numpy"), "single")
     steps = [(env.reset(seed=0)[0], None, False, False, env.reset(seed=0)[1])]
     while not steps[-1][2]:
@@ -80,7 +80,7 @@ def test_an_episode_of_one_counts_down_and_tells_all_kinds_of_things() -> None:
         assert info["below"][1] == "text"
 
 
-def test_an_episode_of_two_starts_anew_within_a_step() -> None:
+def test_a_vector_world_resets_within_a_step() -> None:
     env: Value = world(named("numpy"), "vector")
     obs, infos = env.reset(seed=0)
     assert infos == {}
@@ -114,7 +114,7 @@ def test_an_episode_of_two_starts_anew_within_a_step() -> None:
             assert infos["final_obs"][1 - place] is None
 
 
-def test_an_episode_of_several_has_one_that_comes_late_and_one_that_leaves_early() -> None:
+def test_a_parallel_world_has_a_late_agent_and_one_that_leaves_early() -> None:
     env: Value = world(named("numpy"), "parallel")
     obs, infos = env.reset(seed=0)
     lives = [[*obs]]
@@ -144,7 +144,7 @@ def test_an_episode_of_several_has_one_that_comes_late_and_one_that_leaves_early
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_action_of_more_bits_leads_to_no_other_space(form: str) -> None:
+def test_a_wide_action_leaves_the_observation_in_its_space(form: str) -> None:
     env: Value = world(named("numpy"), form)
     env.reset(seed=0)
     action = pushes(env, form)
@@ -158,7 +158,7 @@ def test_an_action_of_more_bits_leads_to_no_other_space(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_who_writes_into_an_observation_moves_nobody(form: str) -> None:
+def test_writing_into_an_observation_does_not_change_a_world(form: str) -> None:
     poses: list[Value] = []
     for change in (0, 7):
         env: Value = world(named("numpy"), form)
@@ -172,19 +172,19 @@ def test_who_writes_into_an_observation_moves_nobody(form: str) -> None:
 @pytest.mark.parametrize(
     "envs", [world(named("numpy"), "vector"), echo(MOVE, "vector")], ids=["world", "echo"]
 )
-def test_several_environments_say_how_many_they_are(envs: Value) -> None:
+def test_a_vector_world_knows_its_number_of_environments(envs: Value) -> None:
     assert isinstance(envs.num_envs, int)
     assert envs.single_action_space == MOVE
     assert envs.action_space == batch_space(MOVE, envs.num_envs)
     assert envs.observation_space == batch_space(envs.single_observation_space, envs.num_envs)
 
 
-def test_vectors_say_when_they_start_anew() -> None:
+def test_a_vector_world_declares_its_autoreset_mode() -> None:
     envs: Value = world(named("numpy"), "vector")
     assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
 
 
-def test_who_does_nothing_stays_where_it_is() -> None:
+def test_an_agent_without_an_action_stays_in_place() -> None:
     env: Value = world(named("numpy"), "parallel")
     before, _ = env.reset(seed=0)
     obs, *_ = env.step({"left": PUSH})
@@ -192,7 +192,7 @@ def test_who_does_nothing_stays_where_it_is() -> None:
     assert obs["right"]["pose"].tolist() == before["right"]["pose"].tolist()
 
 
-def test_agents_of_a_world_are_sampled_apart() -> None:
+def test_agents_of_a_world_have_separate_random_actions() -> None:
     env: Value = world(named("numpy"), "parallel")
     moves = [env.action_space(agent) for agent in ("left", "right")]
     for move in moves:
@@ -202,7 +202,7 @@ def test_agents_of_a_world_are_sampled_apart() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_echo_keeps_what_it_was_given(form: str) -> None:
+def test_an_echo_keeps_its_action(form: str) -> None:
     env: Value = echo(spaces.Discrete(3), form)
     assert env.received is None
     action = object()

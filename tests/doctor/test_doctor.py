@@ -49,7 +49,7 @@ def changed(values):
 """A small library that speaks DLPack."""
 
 DOCTORS_SIZE = 6
-"""As many elements has the array by which a library is judged; those that pairs exchange differ."""
+"""The number of elements of the array that the doctor tries a library with."""
 
 SPEC = """\
 spec_version = 1
@@ -71,7 +71,7 @@ distribution = "{name}"
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the doctor says of the shipped wrappers."""
+    """The doctor's report on the shipped wrappers."""
     for name in LIBRARIES:
         require(name)
     done = gymbridge("doctor", "--json", cwd=tmp_path_factory.mktemp("doctor"), path=ROOTS)
@@ -81,7 +81,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def generate(folder: Path, libraries: dict[str, str], *shipped: str, facts: str = "") -> None:
-    """Generate wrappers between NumPy, libraries with this code, and some that are shipped."""
+    """Generate wrappers between NumPy, libraries with the given code, and some shipped ones."""
     names = [f'"{name}"' for name in ("numpy", *libraries, *shipped)]
     pairs = f"\n[matrix]\nbackends = [{', '.join(names)}]\n"
     entries = [ENTRY.format(name=name, title=name.title()) + facts for name in libraries]
@@ -96,7 +96,7 @@ def generate(folder: Path, libraries: dict[str, str], *shipped: str, facts: str 
 def doctor(
     *arguments: str, cwd: Path, stdout: int = subprocess.PIPE, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Let the doctor examine the wrappers that were generated in a folder."""
+    """Let the doctor examine the generated wrappers in a folder."""
     path = (*ROOTS, cwd)
     command = ("doctor", *arguments, "--package", "bridges")
     return gymbridge(*command, cwd=cwd, path=path, stdout=stdout, **variables)
@@ -104,7 +104,7 @@ def doctor(
 
 @pytest.fixture(scope="module")
 def fine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of wrappers between NumPy and a library with nothing wrong with it."""
+    """The folder of wrappers between NumPy and a correct library."""
     folder = tmp_path_factory.mktemp("fine")
     generate(folder, {"fine": MODULE})
     return folder
@@ -112,7 +112,7 @@ def fine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def examine(tmp_path: Path) -> Examine:
-    """Return what the doctor says of wrappers between NumPy and libraries with this code."""
+    """Return the doctor's report on wrappers between NumPy and libraries with the given code."""
 
     def examined(libraries: dict[str, str], facts: str = "") -> dict[str, Any]:
         generate(tmp_path, libraries, facts=facts)
@@ -135,7 +135,7 @@ def states(report: dict[str, Any]) -> dict[str, str]:
 
 
 class TestHere:
-    def test_every_library_is_looked_at(self, report: dict[str, Any]) -> None:
+    def test_every_library_is_examined(self, report: dict[str, Any]) -> None:
         assert {*LIBRARIES, "cupy"} == {*states(report)}
         for name in LIBRARIES:
             found = library(report, name)
@@ -143,7 +143,7 @@ class TestHere:
             assert any(name in distribution for distribution in found["versions"])
         assert library(report, "torch")["devices"][0] == "cpu"
 
-    def test_every_pair_is_tried_and_its_memory_compared(self, report: dict[str, Any]) -> None:
+    def test_every_pair_is_tried_and_its_memory_is_compared(self, report: dict[str, Any]) -> None:
         found = {pair["wrapper"]: pair for pair in report["pairs"]}
         titles = {pair.name.title().replace("_To_", "To") for pair in PAIRS}
         assert titles <= found.keys()
@@ -156,13 +156,15 @@ class TestHere:
             assert (pair["observations"], pair["actions"]) == (expected, "copied")
             assert pair["why"]
 
-    def test_reasons_are_the_ones_that_the_runtime_gives(self, report: dict[str, Any]) -> None:
+    def test_reasons_for_copies_come_from_the_runtime(self, report: dict[str, Any]) -> None:
         why = {pair["wrapper"]: pair["why"] for pair in report["pairs"]}
         assert why["NumpyToJax"] == "JAX arrays never change, and this memory may"
         assert why["JaxToTorch"] == "PyTorch would write through to memory that is read-only"
         assert why["TorchToMlx"] == "MLX copies whatever it imports"
 
-    def test_reasons_where_the_runtime_refuses_nothing(self, report: dict[str, Any]) -> None:
+    def test_reasons_for_copies_that_the_runtime_does_not_require(
+        self, report: dict[str, Any]
+    ) -> None:
         why = {pair["wrapper"]: pair["why"] for pair in report["pairs"]}
         assert why["NumpyToTorch"] == "nobody else can reach what step and reset return"
         assert why["TorchToNumpy"] == "the environment may keep its arrays and write into them"
@@ -182,7 +184,7 @@ class TestHere:
         assert (found["narrows"], found["narrows_when"]) == ({}, "")
 
 
-def test_the_table_is_plain_text_without_a_terminal(fine: Path) -> None:
+def test_without_a_terminal_the_table_is_plain_text(fine: Path) -> None:
     done = doctor(cwd=fine)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
@@ -195,7 +197,9 @@ def test_the_table_is_plain_text_without_a_terminal(fine: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
-def test_an_interpreter_that_proves_no_ownership(fine: Path, tmp_path: Path) -> None:
+def test_an_interpreter_without_a_proof_of_ownership_is_reported(
+    fine: Path, tmp_path: Path
+) -> None:
     blind = "import sys; sys.getrefcount = lambda _: 5"
     (tmp_path / "sitecustomize.py").write_text(blind, encoding="utf-8")
     path = (*ROOTS, fine, tmp_path)
@@ -210,7 +214,7 @@ def test_an_interpreter_that_proves_no_ownership(fine: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}], ids=repr)
-def test_the_table_on_a_terminal(fine: Path, variables: dict[str, str]) -> None:
+def test_on_a_terminal_the_table_is_drawn(fine: Path, variables: dict[str, str]) -> None:
     pty = pytest.importorskip("pty", reason="needs a terminal to pretend")
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as terminal:
@@ -224,7 +228,7 @@ def test_the_table_on_a_terminal(fine: Path, variables: dict[str, str]) -> None:
     assert ("\x1b[36m" in shown) == (not variables)
 
 
-def test_it_agrees_with_the_list_of_wrappers(report: dict[str, Any], tmp_path: Path) -> None:
+def test_doctor_agrees_with_list(report: dict[str, Any], tmp_path: Path) -> None:
     rows = [line.split("\t") for line in gymbridge("list", cwd=tmp_path).stdout.splitlines()[1:]]
     memory = {name: observations for name, *_, observations in rows}
     assert report["wrappers"] == len(memory)
@@ -235,13 +239,13 @@ def test_it_agrees_with_the_list_of_wrappers(report: dict[str, Any], tmp_path: P
 
 @pytest.mark.parametrize("out", ["bridges", "src/mine/bridges"])
 @pytest.mark.parametrize("by", ["name", "settings"])
-def test_a_package_beside_it_is_found(tmp_path: Path, out: str, by: str) -> None:
+def test_a_package_in_the_working_folder_is_found(tmp_path: Path, out: str, by: str) -> None:
     settings = f'[tool.gymbridge]\nout = "{out}"\nbackends = ["numpy", "torch"]\n'
     (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
     assert gymbridge("generate", cwd=tmp_path).returncode == 0
     package = out.removeprefix("src/").replace("/", ".")
     options = ("--package", package) if by == "name" else ()
-    # as for the script `gymbridge`, the working folder is not on the path
+    # the working folder is not on the path, as with the script `gymbridge`
     done = gymbridge("doctor", "--json", *options, cwd=tmp_path, PYTHONSAFEPATH="1")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -249,7 +253,7 @@ def test_a_package_beside_it_is_found(tmp_path: Path, out: str, by: str) -> None
     assert [pair["wrapper"] for pair in found["pairs"]] == ["NumpyToTorch", "TorchToNumpy"]
 
 
-def test_what_needs_a_gpu_is_not_advised_without_one(tmp_path: Path) -> None:
+def test_without_a_gpu_no_gpu_package_is_advised(tmp_path: Path) -> None:
     generate(tmp_path, {"absent": ""})
     module = tmp_path / "bridges/backends/absent.py"
     text = module.read_text(encoding="utf-8").replace("'absent'\"", "'absent-cuda12x'\"")
@@ -263,7 +267,7 @@ def test_what_needs_a_gpu_is_not_advised_without_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("status", "count", "found"), [(0, 2, True), (0, 0, False), (100, 2, False)]
 )
-def test_a_gpu_is_one_that_the_driver_finds(
+def test_a_gpu_counts_only_if_the_driver_finds_it(
     monkeypatch: pytest.MonkeyPatch, status: int, count: int, *, found: bool
 ) -> None:
     def fill(place: list[int]) -> int:
@@ -275,7 +279,7 @@ def test_a_gpu_is_one_that_the_driver_finds(
     assert has_gpu() is found
 
 
-def test_a_library_that_is_not_there_is_no_failure(examine: Examine) -> None:
+def test_a_missing_library_is_no_failure(examine: Examine) -> None:
     found = examine({"absent": ""})
     assert found["works"]
     assert states(found) == {"absent": "not installed", "numpy": "works"}
@@ -283,7 +287,7 @@ def test_a_library_that_is_not_there_is_no_failure(examine: Examine) -> None:
     assert found["pairs"] == []
 
 
-def test_libraries_that_end_the_process_do_not_end_the_doctor(examine: Examine) -> None:
+def test_a_library_that_ends_its_process_does_not_end_the_doctor(examine: Examine) -> None:
     found = examine(
         {
             "aborts": "import os; os.abort()",
@@ -305,7 +309,7 @@ def test_libraries_that_end_the_process_do_not_end_the_doctor(examine: Examine) 
     assert [pair["wrapper"] for pair in found["pairs"]] == ["FineToNumpy", "NumpyToFine"]
 
 
-def test_it_ends_with_a_verdict(tmp_path: Path) -> None:
+def test_the_report_ends_with_a_verdict(tmp_path: Path) -> None:
     generate(tmp_path, {"absent": "", "raises": "raise RuntimeError('no driver')", "fine": MODULE})
     verdict = (
         "2 of 12 wrappers work here; not installed: Absent; installed, but does not work: Raises."
@@ -316,7 +320,7 @@ def test_it_ends_with_a_verdict(tmp_path: Path) -> None:
     assert doctor("--json", cwd=tmp_path).stderr == f"gymbridge: {verdict}\n"
 
 
-def test_a_pair_that_ends_the_process_does_not_keep_others_from_being_tried(
+def test_a_pair_that_ends_its_process_does_not_stop_the_others(
     examine: Examine,
 ) -> None:
     brittle = "import os\n" + MODULE.replace(
@@ -331,7 +335,7 @@ def test_a_pair_that_ends_the_process_does_not_keep_others_from_being_tried(
     assert problems == {"the process was ended by SIGABRT"}
 
 
-def test_values_that_change_on_the_way_are_found(examine: Examine) -> None:
+def test_changed_values_are_found(examine: Examine) -> None:
     wrong = MODULE.replace("return values\n", f"return values + (values.size != {DOCTORS_SIZE})\n")
     found = examine({"wrong": wrong})
     problems = {pair["wrapper"]: pair["problem"] for pair in found["pairs"]}
@@ -340,8 +344,8 @@ def test_values_that_change_on_the_way_are_found(examine: Examine) -> None:
     )
 
 
-def test_a_copy_that_is_none_is_found(tmp_path: Path) -> None:
-    generate(tmp_path, {"late": MODULE}, facts="copies_in = true\n")  # which is not true
+def test_a_copy_that_shares_memory_is_found(tmp_path: Path) -> None:
+    generate(tmp_path, {"late": MODULE}, facts="copies_in = true\n")  # a wrong fact
     found = json.loads(doctor("--json", cwd=tmp_path).stdout)
     problems = {pair["wrapper"]: pair["problem"] for pair in found["pairs"]}
     assert problems["NumpyToLate"] == (
@@ -349,7 +353,7 @@ def test_a_copy_that_is_none_is_found(tmp_path: Path) -> None:
     )
 
 
-def test_a_package_without_wrappers_is_named(tmp_path: Path) -> None:
+def test_a_package_without_wrappers_is_an_error(tmp_path: Path) -> None:
     for name in ("nothing", "json"):
         done = gymbridge("doctor", "--package", name, cwd=tmp_path, path=ROOTS)
         assert (done.returncode, done.stdout) == (2, "")
@@ -359,7 +363,7 @@ def test_a_package_without_wrappers_is_named(tmp_path: Path) -> None:
         )
 
 
-def test_without_rich_and_packaging(fine: Path) -> None:
+def test_doctor_works_without_rich_and_packaging(fine: Path) -> None:
     code = (
         "import sys; sys.modules.update(rich=None, packaging=None); "
         "from gymbridge_tools.cli.main import main; "

@@ -1,4 +1,4 @@
-"""Processes that hang."""
+"""A process that hangs is stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def died(library: Library, end: str) -> LibraryFinding:
     return LibraryFinding(library.name, library.title, "broken", problem=end)
 
 
-def test_what_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "hangs.py").write_text("import threading; threading.Event().wait()")
     survey = Survey[Library, LibraryFinding](died, patience=3)

@@ -1,4 +1,4 @@
-"""Versions that do not go together, found among distributions that are there."""
+"""Versions that do not go together are found among the installed distributions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Make distributions be there, as far as their metadata goes."""
+    """Add the metadata of distributions to the path."""
     require("packaging")
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -34,7 +34,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return installed
 
 
-def test_versions_out_of_bounds(install: Install) -> None:
+def test_versions_out_of_bounds_are_reported(install: Install) -> None:
     bounds = ["old>=2", 'extra-lib<3; extra == "lib"', 'tool>=9; extra == "test"', "absent>=1"]
     install("gymbridge", "1.0", *bounds, "good>=1")
     for name, version in {"old": "1.9", "extra-lib": "3.1", "tool": "1", "good": "1.0rc1"}.items():
@@ -42,10 +42,12 @@ def test_versions_out_of_bounds(install: Install) -> None:
     advice = {found.problem: found.advice for found in combinations(["lib"])}
     assert advice.pop("gymbridge is made for old >=2") == "run: pip install 'old>=2'"
     assert advice.pop("gymbridge is made for extra-lib <3") == ("run: pip install 'extra-lib<3'")
-    assert list(advice) == ["gymbridge is made for good >=1"]  # a candidate is before it
+    assert list(advice) == [
+        "gymbridge is made for good >=1"
+    ]  # a release candidate is older than the release
 
 
-def test_combinations_that_are_known_to_fail(install: Install) -> None:
+def test_combinations_that_are_known_to_fail_are_reported(install: Install) -> None:
     install("gymbridge", "1.0")
     install("tensorflow", "2.21.0")
     assert combinations([]) == []

@@ -1,4 +1,4 @@
-"""How these tests find wrappers, and hold what they return against what was wrapped."""
+"""Find wrappers, and compare their results with those of the bare environment."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["AGENTS", "Value", "bridge", "counterpart", "same", "vector_bridge"]
 
 Value: TypeAlias = Any
-"""A value, an environment or a tree of which only the test knows what it is."""
+"""A value of a type that only the test knows."""
 
 AGENTS = [name for name in LIBRARIES if name != "numpy"]
-"""The libraries whose agents meet environments of NumPy."""
+"""The target libraries of pairs from NumPy."""
 
 
 def _class_name(pair: Pair) -> str:
@@ -60,7 +60,7 @@ def same(one: object, other: object) -> None:
         else:
             np.testing.assert_array_equal(one, other)
     elif one is other:
-        return  # not all has values: a key of JAX
+        return  # a key of JAX has no values to compare
     elif type(one).__module__.startswith(("torch", "jax", "mlx")):
         library = LIBRARIES[type(one).__module__.split(".")[0].removesuffix("lib")]
         a: Any = one
@@ -74,10 +74,10 @@ def same(one: object, other: object) -> None:
 
 
 def counterpart(got: object, bare: object, library: Library) -> None:
-    """Fail unless ``got`` is what an agent of ``library`` has to see of ``bare``.
+    """Fail unless ``got`` is the counterpart of ``bare`` in ``library``.
 
-    Every array and number has become an array of the library with the same shape, dtype and values;
-    everything else, and every container, is as it was.
+    Arrays and numbers are arrays of the library with the same shape, dtype and values. Everything
+    else is unchanged.
     """
     reference = f"gymbridge_runtime.backends.{library.name}:{library.name.upper()}"
     expect = Expectation(Side(load(reference), library))

@@ -1,4 +1,4 @@
-"""What the tests of real and made-up environments share."""
+"""Fixtures of the tests of environments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support import PAIRS, Pair
 
 @pytest.fixture(params=AGENTS)
 def pair(request: pytest.FixtureRequest) -> Pair:
-    """An environment of NumPy, as nearly all are, and the agents of every other library."""
+    """Pairs from NumPy to every other library."""
     found = Pair("numpy", request.param)
     found.require()
     return found

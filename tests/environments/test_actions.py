@@ -1,4 +1,4 @@
-"""Actions reach the environment as its own `action_space.sample()` would have been."""
+"""Actions reach the environment as its own `action_space.sample()` returns them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support import LIBRARIES, Host, Library, Pair, require
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# of what its own 0-d Boxes sample
+# Gymnasium warns about samples of its own 0-d boxes
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
 
 TORCH = Pair("numpy", "torch")
@@ -41,7 +41,7 @@ def _as_is(values: Host) -> Host:
 
 
 def _preferred(values: Host) -> Host:
-    """Return ``values`` in the 32 bits that agents compute with."""
+    """Return ``values`` in a dtype of 32 bits, as agents use."""
     return values.astype({"i": np.int32, "f": np.float32}.get(values.dtype.kind, values.dtype))
 
 
@@ -59,7 +59,7 @@ def _dressed(library: Library, tree: Value, dress: Callable[[Host], Host]) -> Va
 
 
 def _narrowed(tree: Value) -> Value:
-    """Return a sample of values that 32 bits hold as well, so that none is rounded twice."""
+    """Return the sample rounded to 32 bits, so that no value is rounded twice."""
     if isinstance(tree, dict):
         return {key: _narrowed(value) for key, value in tree.items()}
     if isinstance(tree, spaces.GraphInstance):
@@ -78,7 +78,7 @@ def _received(pair: Pair, space: spaces.Space[Any], action: Value) -> Value:
 
 
 @pytest.mark.parametrize("dress", [_as_is, _preferred])
-def test_the_environment_receives_what_its_space_would_have_sampled(
+def test_actions_arrive_as_the_space_samples_them(
     pair: Pair, space: spaces.Space[Any], dress: Callable[[Host], Host]
 ) -> None:
     for _ in range(5):
@@ -89,7 +89,7 @@ def test_the_environment_receives_what_its_space_would_have_sampled(
 
 
 @pytest.mark.parametrize("given", ["float32", "float64"])
-def test_a_space_in_the_byte_order_of_another_machine_takes_ordinary_actions(
+def test_a_space_in_another_byte_order_takes_ordinary_actions(
     pair_of_any: Pair, given: str
 ) -> None:
     pair = pair_of_any
@@ -101,10 +101,10 @@ def test_a_space_in_the_byte_order_of_another_machine_takes_ordinary_actions(
 
 
 @pytest.mark.parametrize("dress", [_as_is, _preferred])
-def test_vector_environments_receive_what_their_space_would_have_sampled(
+def test_vector_actions_arrive_as_the_space_samples_them(
     pair: Pair, space: spaces.Space[Any], dress: Callable[[Host], Host]
 ) -> None:
-    """Spaces that cannot be batched become tuples: one action for each environment."""
+    """Spaces that cannot be batched become tuples with one action per environment."""
     envs = EchoVector(space)
     agent = vector_bridge(pair, envs)
     sample = _narrowed(envs.action_space.sample())
@@ -115,7 +115,7 @@ def test_vector_environments_receive_what_their_space_would_have_sampled(
         assert space.contains(action)
 
 
-def test_a_random_action_of_the_wrapper_is_of_the_agents_library_and_fits_the_space(
+def test_sample_action_returns_the_agents_arrays_and_fits_the_space(
     pair: Pair, space: spaces.Space[Any]
 ) -> None:
     env = Echo(space)
@@ -127,7 +127,7 @@ def test_a_random_action_of_the_wrapper_is_of_the_agents_library_and_fits_the_sp
     assert space.contains(env.received)
 
 
-def test_random_actions_of_a_vector_wrapper_fit_the_batched_space(
+def test_sample_action_of_a_vector_fits_the_batched_space(
     pair: Pair, space: spaces.Space[Any]
 ) -> None:
     envs = EchoVector(space)
@@ -152,7 +152,7 @@ def _around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(space=st.recursive(_FLAT, _around, max_leaves=6))
-def test_any_nesting_of_spaces_is_understood(space: spaces.Space[Any]) -> None:
+def test_nested_spaces_take_nested_actions(space: spaces.Space[Any]) -> None:
     pair = TORCH
     pair.require()
     sample = _narrowed(space.sample())
@@ -174,7 +174,7 @@ def _leaves(tree: Value) -> list[Any]:
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "bool"])
-def test_an_array_of_one_integer_is_a_discrete_action(
+def test_an_array_with_one_integer_is_a_discrete_action(
     pair: Pair, shape: tuple[int, ...], dtype: str
 ) -> None:
     action = pair.target.make(np.ones(shape, dtype))
@@ -185,10 +185,10 @@ def test_an_array_of_one_integer_is_a_discrete_action(
     ("start", "dtype", "action"),
     [(253, "uint8", 253), (253, "uint8", 255), (120, "int8", 127), (2**63 - 5, "int64", 2**63 - 5)],
 )
-def test_the_first_numbers_of_a_space_whose_last_its_dtype_lacks_are_actions(
+def test_a_discrete_space_may_exceed_its_dtype(
     pair: Pair, start: int, dtype: str, action: int
 ) -> None:
-    # Gymnasium makes such a space, and samples what is left of the numbers
+    # Gymnasium makes such a space; its samples wrap around
     space = spaces.Discrete(10, start=start, dtype=np.dtype(dtype).type)
     with jax.enable_x64(True):
         made = pair.target.make(np.array(action, dtype))
@@ -198,11 +198,11 @@ def test_the_first_numbers_of_a_space_whose_last_its_dtype_lacks_are_actions(
 @pytest.mark.parametrize(
     "action", [2, np.int32(2), np.array(2), np.array([2], np.uint8), np.uint8(2)]
 )
-def test_python_and_numpy_numbers_are_discrete_actions_too(pair: Pair, action: object) -> None:
+def test_python_and_numpy_numbers_are_discrete_actions(pair: Pair, action: object) -> None:
     same(_received(pair, spaces.Discrete(3), action), np.int64(2))
 
 
-def test_a_member_of_an_enum_of_integers_is_the_discrete_action_that_it_numbers(pair: Pair) -> None:
+def test_a_member_of_an_int_enum_is_a_discrete_action(pair: Pair) -> None:
     class Move(IntEnum):
         LEFT = 0
         RIGHT = 1
@@ -210,20 +210,20 @@ def test_a_member_of_an_enum_of_integers_is_the_discrete_action_that_it_numbers(
     same(_received(pair, spaces.Discrete(2), Move.RIGHT), np.int64(1))
 
 
-def test_a_number_reaches_a_space_that_gymnasium_cannot_sample(pair: Pair) -> None:
+def test_a_space_that_gymnasium_cannot_sample_takes_a_number(pair: Pair) -> None:
     space = spaces.Box(0, 2**63, (), np.uint64)
     with pytest.raises(ValueError, match="high - low"):
         space.sample()
     same(_received(pair, space, pair.target.make(np.array(5))), np.uint64(5))
 
 
-def test_discrete_actions_can_be_keys(pair: Pair) -> None:
+def test_discrete_actions_work_as_dictionary_keys(pair: Pair) -> None:
     received = _received(pair, spaces.Discrete(3), pair.target.make(np.array(1)))
     assert {1: "right"}[received] == "right"
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64"])
-def test_the_links_of_a_graph_are_cast_as_gymnasium_samples_them(pair: Pair, dtype: str) -> None:
+def test_edge_links_of_a_graph_get_the_dtype_that_gymnasium_samples(pair: Pair, dtype: str) -> None:
     space = spaces.Graph(spaces.Discrete(2), spaces.Discrete(3))
     nodes, edges = pair.target.make(np.array([0, 1])), pair.target.make(np.array([2]))
     links = pair.target.make(np.array([[0, 1]], dtype))
@@ -232,7 +232,7 @@ def test_the_links_of_a_graph_are_cast_as_gymnasium_samples_them(pair: Pair, dty
     assert space.contains(received)
 
 
-def test_the_links_of_a_graph_may_be_a_list(pair: Pair) -> None:
+def test_edge_links_of_a_graph_may_be_a_list(pair: Pair) -> None:
     space = spaces.Graph(spaces.Discrete(2), None)
     nodes = pair.target.make(np.array([0, 1]))
     links: Value = [[0, 1], [1, 0]]
@@ -241,12 +241,14 @@ def test_the_links_of_a_graph_may_be_a_list(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (2, 3)])
-def test_what_does_not_fit_is_infinite_without_a_word(pair: Pair, shape: tuple[int, ...]) -> None:
+def test_a_float_that_does_not_fit_becomes_infinite_without_a_warning(
+    pair: Pair, shape: tuple[int, ...]
+) -> None:
     for number in (1e300, -1e300, 1e-310):
         with np.errstate(over="ignore"):
             action = pair.target.make(np.full(shape, number))
         space = spaces.Box(-np.inf, np.inf, shape, np.float32)
-        with np.errstate(all="raise"):  # as some users have it everywhere
+        with np.errstate(all="raise"):  # some users set this globally
             received = _received(pair, space, action)
         wanted = np.inf * np.sign(number) if abs(number) > 1 else 0
         same(received, np.full(shape, wanted, np.float32))
@@ -261,13 +263,13 @@ def test_axes_of_length_one_are_added_and_dropped(pair: Pair, given: tuple[int, 
     same(_received(pair, space, pair.target.make(np.zeros(given, np.float32))), np.zeros(1, "f"))
 
 
-def test_a_column_of_actions_is_taken_for_a_vector_of_actions(pair: Pair) -> None:
+def test_a_column_of_actions_becomes_a_vector_of_actions(pair: Pair) -> None:
     envs = EchoVector(spaces.Discrete(3))
     vector_bridge(pair, envs).step(pair.target.make(np.array([[0], [2], [1]], np.int32)))
     same(envs.received, np.array([0, 2, 1]))
 
 
-def test_an_action_of_another_shape_is_for_the_environment_to_judge(pair: Pair) -> None:
+def test_an_action_of_the_wrong_shape_reaches_the_environment(pair: Pair) -> None:
     received = _received(pair, spaces.Box(-1, 1, (2,)), pair.target.make(np.zeros(3, np.float32)))
     same(received, np.zeros(3, np.float32))
 
@@ -287,7 +289,7 @@ LISTS: list[tuple[spaces.Space[Any], Any, Any]] = [
 
 @pytest.mark.parametrize("of_arrays", [False, True])
 @pytest.mark.parametrize(("space", "action", "received"), LISTS)
-def test_a_list_of_numbers_or_arrays_is_the_array_that_the_space_would_have_sampled(
+def test_a_list_of_numbers_or_arrays_becomes_one_array(
     pair: Pair, space: spaces.Space[Any], action: Value, received: Value, of_arrays: bool
 ) -> None:
     given = made(pair.target, action) if of_arrays else action
@@ -295,7 +297,7 @@ def test_a_list_of_numbers_or_arrays_is_the_array_that_the_space_would_have_samp
 
 
 @pytest.mark.parametrize("actions", [[2, 0, 1], (2, 0, 1), [np.int64(2), 0, np.array(1)]])
-def test_a_list_with_an_action_for_each_environment_is_one_array(
+def test_a_list_with_one_action_per_environment_becomes_one_array(
     pair: Pair, actions: Value
 ) -> None:
     envs = EchoVector(spaces.Discrete(3))
@@ -303,7 +305,7 @@ def test_a_list_with_an_action_for_each_environment_is_one_array(
     same(envs.received, np.array([2, 0, 1]))
 
 
-def test_without_copies_a_list_stays_a_list() -> None:
+def test_copy_false_keeps_a_list() -> None:
     env = Echo(spaces.Box(-1, 1, (2,)))
     part = np.array(0.5)
     bridge(TORCH, env, copy=False).step([LIBRARIES["torch"].make(0.5), part])
@@ -315,7 +317,7 @@ def test_without_copies_a_list_stays_a_list() -> None:
     [["left", "right"], [None], [[1.0], [1.0, 2.0]], [1.5, 2j], [[[[1.0]]]], []],
     ids=["text", "nothing", "ragged", "complex", "too deep", "empty"],
 )
-def test_a_list_of_anything_else_is_converted_as_it_is(pair: Pair, action: list[Any]) -> None:
+def test_a_list_of_other_values_stays_a_list(pair: Pair, action: list[Any]) -> None:
     assert isinstance(_received(pair, spaces.Box(-1, 1, (2,)), action), list)
 
 
@@ -330,7 +332,7 @@ MIXED: list[tuple[str, ...]] = [("float32", "int64"), ("int8", "uint64"), ("bool
 
 
 @pytest.mark.parametrize("dtypes", MIXED)
-def test_a_list_of_arrays_of_several_dtypes_is_cast_one_by_one(
+def test_a_list_of_arrays_with_different_dtypes_is_cast_one_by_one(
     pair: Pair, dtypes: tuple[str, ...]
 ) -> None:
     parts = [pair.target.make(np.ones((), dtype)) for dtype in dtypes]
@@ -343,7 +345,7 @@ def test_a_list_of_arrays_of_several_dtypes_is_cast_one_by_one(
         same(received, np.ones(2, np.int64))
 
 
-def test_a_list_of_what_numpy_does_not_promote_is_cast_one_by_one() -> None:
+def test_a_list_of_dtypes_that_numpy_does_not_promote_is_cast_one_by_one() -> None:
     require("torch")
     import torch
 
@@ -353,7 +355,7 @@ def test_a_list_of_what_numpy_does_not_promote_is_cast_one_by_one() -> None:
 
 
 class Unreadable(dict[str, Any]):
-    """A dictionary that shows nothing."""
+    """A dictionary that cannot be read."""
 
     @override
     def values(self) -> Any:
@@ -363,9 +365,7 @@ class Unreadable(dict[str, Any]):
 @pytest.mark.parametrize(
     "space", [spaces.Discrete(3), spaces.Box(0, 1, (2,)), spaces.Dict(a=spaces.Discrete(3))]
 )
-def test_an_action_that_cannot_be_read_is_an_error_that_says_where(
-    pair: Pair, space: spaces.Space[Any]
-) -> None:
+def test_an_unreadable_action_is_an_error_with_a_path(pair: Pair, space: spaces.Space[Any]) -> None:
     problem = "the Unreadable could not be read: out of reach"
     for action, path in [(Unreadable(a=1), ""), ({"b": Unreadable(a=1)}, "['b']")]:
         with pytest.raises(ConversionError) as caught:
@@ -373,7 +373,7 @@ def test_an_action_that_cannot_be_read_is_an_error_that_says_where(
         assert (caught.value.path, caught.value.problem) == (f"action{path}", problem)
 
 
-# -- what fits no rule ----------------------------------------------------------------------------
+# -- actions outside the rules --------------------------------------------------------------------
 
 
 class Compass(spaces.Space[Any]):
@@ -392,17 +392,17 @@ class Compass(spaces.Space[Any]):
 
 
 class Tilted(spaces.Box):
-    """A subclass of a space that Gymnasium has, with its samples."""
+    """A subclass of a Gymnasium space with inherited samples."""
 
     tilt = 0.5
 
 
 class Row(spaces.Tuple[Any]):
-    """One of a space with parts."""
+    """A subclass of a space with parts."""
 
 
 class Turn(spaces.Discrete[Any]):
-    """One of single numbers."""
+    """A subclass of a space of single numbers."""
 
 
 class Slanted(Tilted):
@@ -414,7 +414,7 @@ class Slanted(Tilted):
 
 
 class OwnRow(Row):
-    """The same, with samples of its own."""
+    """A space with parts and samples of its own."""
 
     @override
     def sample(self, mask: Any = None, probability: Any = None) -> Value:
@@ -422,14 +422,14 @@ class OwnRow(Row):
 
 
 class OwnMany(spaces.Sequence):
-    """As many as there are, with samples of its own."""
+    """A space of sequences with samples of its own."""
 
     @override
     def sample(self, mask: Any = None, probability: Any = None) -> Value:
         return [*super().sample(mask)]
 
 
-def test_actions_of_a_custom_space_are_converted_as_they_are(pair: Pair) -> None:
+def test_actions_of_a_custom_space_keep_their_structure_and_dtypes(pair: Pair) -> None:
     action = {"north": pair.target.make(np.array([1, 2], np.int16)), "why": "so"}
     same(_received(pair, Compass(), action), {"north": np.array([1, 2], np.int16), "why": "so"})
 
@@ -445,7 +445,7 @@ SUBCLASSES: list[tuple[spaces.Space[Any], Host, Value]] = [
 
 
 @pytest.mark.parametrize(("space", "values", "wanted"), SUBCLASSES)
-def test_a_subclass_of_a_space_is_one_unless_its_samples_are_its_own(
+def test_a_subclass_counts_as_its_base_unless_it_overrides_sample(
     pair: Pair, space: spaces.Space[Any], values: Host, wanted: Value
 ) -> None:
     action: Value = pair.target.make(values)
@@ -460,7 +460,7 @@ def test_custom_spaces_can_be_parts_of_other_spaces(pair: Pair) -> None:
     same(_received(pair, space, action), {"own": np.ones(2, np.float32), "turn": np.int64(1)})
 
 
-def test_a_dictionary_arrives_in_the_order_that_the_space_samples(pair: Pair) -> None:
+def test_a_dictionary_arrives_in_the_order_of_the_space(pair: Pair) -> None:
     space = spaces.Dict({"b": spaces.Discrete(3), "a": spaces.Discrete(4)})
     action = {name: pair.target.make(np.array(1, np.int32)) for name in ("a", "b")}
     for agent_s in (action, {name: action[name] for name in ("b", "a")}):
@@ -498,7 +498,7 @@ OUTSIDE: list[tuple[spaces.Space[Any], Any, Any]] = [
 
 
 @pytest.mark.parametrize(("space", "action", "received"), OUTSIDE)
-def test_actions_outside_the_space_are_converted_and_nothing_else(
+def test_actions_outside_the_space_are_converted_without_a_cast(
     pair: Pair, space: spaces.Space[Any], action: Value, received: Value
 ) -> None:
     same(_received(pair, space, made(pair.target, action)), received)
@@ -523,7 +523,7 @@ BELOW: list[tuple[spaces.Space[Any], Callable[[Any], Any], str]] = [
 
 
 @pytest.mark.parametrize(("space", "action", "place"), BELOW)
-def test_a_part_of_a_list_that_cannot_be_converted_is_named(
+def test_an_item_of_a_list_that_cannot_be_converted_is_named(
     space: spaces.Space[Any], action: Callable[[Any], Any], place: str
 ) -> None:
     require("torch")
@@ -543,7 +543,7 @@ NO_MEMORY: dict[str, tuple[spaces.Space[Any], str]] = {
 
 
 @pytest.mark.parametrize("kind", NO_MEMORY)
-def test_a_tensor_without_values_is_no_action(kind: str) -> None:
+def test_a_meta_tensor_is_refused_as_an_action(kind: str) -> None:
     require("torch")
     import torch
 
@@ -557,7 +557,7 @@ def test_a_tensor_without_values_is_no_action(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", NO_MEMORY)
-def test_a_deleted_array_is_no_action(kind: str) -> None:
+def test_a_deleted_array_is_refused_as_an_action(kind: str) -> None:
     require("jax")
     import jax.numpy as jnp
 
@@ -568,7 +568,7 @@ def test_a_deleted_array_is_no_action(kind: str) -> None:
         _received(Pair("numpy", "jax"), space, action)
 
 
-def test_actions_may_be_of_a_library_that_nobody_named() -> None:
+def test_actions_may_be_arrays_of_a_third_library() -> None:
     require("array_api_strict")
     require("torch")
     import array_api_strict
@@ -580,7 +580,7 @@ def test_actions_may_be_of_a_library_that_nobody_named() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_an_action_that_is_transposed_arrives_in_the_order_of_a_sample(dtype: str) -> None:
+def test_a_transposed_action_arrives_in_c_order(dtype: str) -> None:
     require("torch")
     import torch
 
@@ -596,7 +596,7 @@ def test_an_action_that_is_transposed_arrives_in_the_order_of_a_sample(dtype: st
 @pytest.mark.parametrize(
     "kind", ["Box of float32", "MultiDiscrete", "MultiBinary", "Dict", "Tuple"]
 )
-def test_an_environment_may_write_into_its_action_and_the_agent_keeps_its_own(
+def test_an_environment_that_writes_into_its_action_does_not_change_the_agents(
     pair: Pair, kind: str
 ) -> None:
     space = SPACES[kind]
@@ -613,7 +613,7 @@ def test_an_environment_may_write_into_its_action_and_the_agent_keeps_its_own(
         np.testing.assert_array_equal(pair.target.values(array), values)
 
 
-def test_an_action_outside_the_space_is_the_environments_own_too(pair: Pair) -> None:
+def test_an_action_outside_the_space_is_copied_too(pair: Pair) -> None:
     action = pair.target.make(np.zeros(3, np.float32))
     env = Echo(spaces.Box(-1, 1, (2,)))
     bridge(pair, env).step(action)
@@ -621,7 +621,7 @@ def test_an_action_outside_the_space_is_the_environments_own_too(pair: Pair) -> 
     np.testing.assert_array_equal(pair.target.values(action), np.zeros(3))
 
 
-def test_without_copies_the_environment_sees_the_agents_memory() -> None:
+def test_copy_false_shares_the_action() -> None:
     pair = TORCH
     pair.require()
     env = Echo(spaces.Box(-1, 1, (2,)))
@@ -630,7 +630,7 @@ def test_without_copies_the_environment_sees_the_agents_memory() -> None:
     assert env.received.ctypes.data == pair.target.address(action)
 
 
-def test_without_copies_a_cast_of_an_action_is_refused() -> None:
+def test_copy_false_refuses_to_cast_an_action() -> None:
     pair = TORCH
     pair.require()
     agent = bridge(pair, Echo(spaces.Box(-1, 1, (2,), np.float64)), copy=False)
@@ -642,7 +642,7 @@ def test_without_copies_a_cast_of_an_action_is_refused() -> None:
         agent.step(pair.target.make(np.zeros(2, np.float32)))
 
 
-def test_without_copies_an_action_that_its_memory_does_not_show_is_refused() -> None:
+def test_copy_false_refuses_a_conjugate_tensor() -> None:
     require("torch")
     import torch
 
@@ -682,7 +682,7 @@ def test_a_bfloat16_action_becomes_what_the_space_holds() -> None:
     same(received, np.array([0.5, -1.0], np.float32))
 
 
-def test_what_a_policy_draws_and_its_argmax_are_actions() -> None:
+def test_samples_and_the_argmax_of_a_policy_are_actions() -> None:
     require("torch")
     import torch
 
@@ -696,13 +696,15 @@ def test_what_a_policy_draws_and_its_argmax_are_actions() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int4", "uint4", "int2"])
-def test_integers_of_less_than_a_byte_are_cast_as_others_are(dtype: str) -> None:
+def test_integers_of_less_than_a_byte_are_cast(dtype: str) -> None:
     require("jax")
     import jax.numpy as jnp
 
     pair, one = Pair("numpy", "jax"), jnp.array(1, dtype)
     same(_received(pair, spaces.Discrete(3), one), np.int64(1))
-    same(_received(pair, spaces.Discrete(65), one), np.int64(1))  # more than are made before
+    same(
+        _received(pair, spaces.Discrete(65), one), np.int64(1)
+    )  # more numbers than are made in advance
     two = jnp.array([1, 0], dtype)
     same(_received(pair, spaces.MultiDiscrete([3, 3]), two), np.array([1, 0]))
     same(_received(pair, spaces.Box(-8, 8, (2,), np.float32), two), np.array([1, 0], np.float32))
@@ -727,7 +729,7 @@ def test_integers_of_less_than_a_byte_are_cast_as_others_are(dtype: str) -> None
         "Graph",
     ],
 )
-def test_environments_of_other_libraries_receive_their_own_arrays(
+def test_environments_of_every_library_receive_their_own_arrays(
     source: str, target: str, kind: str
 ) -> None:
     """The structure, shapes and dtypes of a sample, the arrays of the environment's library."""

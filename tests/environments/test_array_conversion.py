@@ -50,7 +50,7 @@ def _module(name: str) -> Value:
 
 
 def _is(array: object, name: str) -> bool:
-    """Tell whether ``array`` is of the library, by the package that its type says it is from."""
+    """Tell by its package whether the type of ``array`` belongs to the library."""
     root = name.partition(".")[0]
     return type(array).__module__.partition(".")[0] in {root, f"{root}lib"}
 
@@ -60,7 +60,7 @@ def _values(array: Value) -> Value:
 
 
 def _agree(got: object, wanted: object, name: str) -> None:
-    """Fail unless ``got`` is what an agent of the library has to see of ``wanted``."""
+    """Fail unless ``got`` is the counterpart of ``wanted`` in the library."""
     if isinstance(wanted, dict):
         assert isinstance(got, dict)
         assert got.keys() == wanted.keys()
@@ -87,7 +87,7 @@ def _agree(got: object, wanted: object, name: str) -> None:
 
 
 def _from(source: str, env: Value, wrap: Value) -> Value:
-    """Return a NumPy environment as one of ``source``."""
+    """Return a NumPy environment wrapped as one of ``source``."""
     return env if source == "numpy" else wrap(env, "numpy", source)
 
 
@@ -95,7 +95,7 @@ def _from(source: str, env: Value, wrap: Value) -> Value:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_every_library_can_be_used_from_every_other(source: str, target: str) -> None:
+def test_every_library_works_with_every_other(source: str, target: str) -> None:
     env_xp, target_xp = _module(source), _module(target)
     bare = gym.make("CartPole-v1")
     agent = ArrayConversion(
@@ -112,7 +112,7 @@ def test_every_library_can_be_used_from_every_other(source: str, target: str) ->
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_every_library_can_be_used_from_every_other_in_vectors(source: str, target: str) -> None:
+def test_every_library_works_with_every_other_in_vectors(source: str, target: str) -> None:
     _module(source), _module(target)
 
     def countdowns() -> SyncVectorEnv:
@@ -134,7 +134,7 @@ def test_every_library_can_be_used_from_every_other_in_vectors(source: str, targ
 
 
 @pytest.mark.parametrize("target", LIBRARIES)
-def test_whatever_an_environment_tells_is_as_gymnasium_promises(target: str) -> None:
+def test_results_have_the_types_that_gymnasium_promises(target: str) -> None:
     _module(target)
     obs, info = np.zeros(2, np.float32), {"array": np.ones(2), "text": "text"}
     steps = [
@@ -152,7 +152,7 @@ def test_whatever_an_environment_tells_is_as_gymnasium_promises(target: str) -> 
         assert (type(got_info) is OrderedDict) == (not infos), "an empty info keeps its type"
 
 
-def test_empty_infos_of_vectors_keep_their_type() -> None:
+def test_empty_vector_infos_keep_their_type() -> None:
     require("array_api_strict")
 
     class Ordered(EchoVector):
@@ -167,7 +167,7 @@ def test_empty_infos_of_vectors_keep_their_type() -> None:
 
 
 @pytest.mark.parametrize("target", LIBRARIES)
-def test_options_reach_environments_as_their_own_arrays(target: str) -> None:
+def test_reset_options_become_arrays_of_the_environment(target: str) -> None:
     _module(target)
     box = spaces.Box(-1, 1, (2,))
     wraps: list[tuple[Value, Value]] = [
@@ -185,7 +185,7 @@ def test_options_reach_environments_as_their_own_arrays(target: str) -> None:
 # -- Gymnasium's layout ---------------------------------------------------------------------------
 
 
-def test_names_and_signatures_begin_as_gymnasiums() -> None:
+def test_names_and_signatures_extend_those_of_gymnasium() -> None:
     theirs: Any = import_module("gymnasium.wrappers.array_conversion")
     vectors: Any = import_module("gymnasium.wrappers.vector.array_conversion")
     pairs: list[tuple[Any, Any]] = [
@@ -214,7 +214,7 @@ def test_namespaces_are_found_by_module_and_by_name(name: str) -> None:
     assert module_namespace(module_namespace(module)) is module_namespace(module)
 
 
-def test_a_module_without_arrays_is_refused_by_name() -> None:
+def test_a_module_without_arrays_is_an_error_that_names_it() -> None:
     env = gym.make("CartPole-v1")
     for call in (
         lambda: module_namespace(math),
@@ -230,7 +230,7 @@ def test_a_module_without_arrays_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize("said", [None, 3, np.ones(2)], ids=repr)
-def test_what_is_no_module_is_refused_by_type(said: Value) -> None:
+def test_an_object_that_is_no_module_is_refused(said: Value) -> None:
     env = gym.make("CartPole-v1")
     for call in (
         lambda: module_namespace(said),
@@ -263,7 +263,7 @@ def test_examples_run() -> None:
         assert not result.failed
 
 
-def test_no_library_is_imported_before_it_is_named() -> None:
+def test_importing_it_imports_no_array_library() -> None:
     code = """\
 import sys
 import gymbridge.array_conversion, gymbridge.vector.array_conversion
@@ -275,8 +275,8 @@ print(sorted({"torch", "jax", "array_api_strict", "dask", "sparse"} & sys.module
 # -- known libraries ------------------------------------------------------------------------------
 
 
-def test_known_libraries_keep_their_promises() -> None:
-    """JAX arrays neither alias the environment's memory nor can they be written through."""
+def test_libraries_with_a_backend_of_their_own_keep_their_rules() -> None:
+    """JAX arrays do not share the environment's memory and cannot be written."""
     require("torch")
     require("jax")
     memory = np.zeros(100_000, np.float32)
@@ -290,7 +290,7 @@ def test_known_libraries_keep_their_promises() -> None:
         array_conversion(np.array(2**40), "jax.numpy")
 
 
-def test_discrete_actions_are_numbers_for_numpy_environments() -> None:
+def test_numpy_environments_receive_discrete_actions_as_numbers() -> None:
     require("array_api_strict")
     env = Echo(spaces.Discrete(3))
     agent = ArrayConversion(env, np, "array_api_strict")
@@ -305,9 +305,7 @@ def test_discrete_actions_are_numbers_for_numpy_environments() -> None:
 @pytest.mark.parametrize("name", GENERIC)
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (0, 2), (3,), (2, 3)], ids=str)
-def test_arrays_survive_the_way_there_and_back(
-    name: str, dtype: str, shape: tuple[int, ...]
-) -> None:
+def test_arrays_survive_a_round_trip(name: str, dtype: str, shape: tuple[int, ...]) -> None:
     _module(name)
     array = np.arange(math.prod(shape)).reshape(shape).astype(dtype)
     there = array_conversion(array, name)
@@ -319,7 +317,7 @@ def test_arrays_survive_the_way_there_and_back(
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_layouts_that_libraries_dislike_are_copied(name: str) -> None:
+def test_layouts_that_a_library_does_not_take_are_copied(name: str) -> None:
     _module(name)
     frozen = np.arange(6.0).reshape(2, 3)
     frozen.flags.writeable = False
@@ -353,7 +351,7 @@ def test_arrays_of_other_libraries_inside_a_tree_are_converted_too() -> None:
 
 
 @pytest.mark.parametrize("device", [None, "CPU_DEVICE"])
-def test_memory_is_shared_where_both_libraries_can(device: str | None) -> None:
+def test_memory_is_shared_where_both_libraries_allow(device: str | None) -> None:
     strict = _module("array_api_strict")
     memory = np.zeros(3)
     shared = array_conversion(memory, strict, device)
@@ -365,7 +363,7 @@ def test_memory_is_shared_where_both_libraries_can(device: str | None) -> None:
     assert np.shares_memory(array_conversion(shared, np, copy=False), memory)
 
 
-def test_memory_that_is_not_ordinary_is_never_handed_over() -> None:
+def test_unusual_memory_is_never_shared() -> None:
     strict = _module("array_api_strict")
     for memory in (np.zeros(6)[::2], np.zeros(3)[::-1], np.zeros((2, 3)).T):
         assert not np.shares_memory(np.asarray(array_conversion(memory, strict)), memory)
@@ -374,7 +372,7 @@ def test_memory_that_is_not_ordinary_is_never_handed_over() -> None:
 
 
 @pytest.mark.parametrize("name", ["dask.array", "sparse"])
-def test_libraries_that_cannot_share_refuse_to_do_without_copies(name: str) -> None:
+def test_copy_false_is_refused_by_libraries_that_cannot_share(name: str) -> None:
     _module(name)
     with pytest.raises(gymbridge.CopyRequiredError, match=f"{name} copies whatever it imports"):
         array_conversion(np.zeros(3), name, copy=False)
@@ -392,7 +390,7 @@ def test_arrays_of_every_type_of_a_library_are_converted(name: str) -> None:
 
 
 class Sheet:
-    """An array of a library of which only the standard is known, and which shows its memory."""
+    """An array of a generic library that shows its memory."""
 
     def __init__(self, memory: Value) -> None:
         self.memory = memory
@@ -405,7 +403,7 @@ class Sheet:
 
 
 class ExportedSheet(Sheet):
-    """The same, of a library that speaks DLPack."""
+    """A `Sheet` that exports over DLPack."""
 
     def __dlpack__(self, **keywords: Value) -> object:
         return self.memory.__dlpack__(**keywords)
@@ -416,7 +414,7 @@ class ExportedSheet(Sheet):
 
 @pytest.fixture(params=[Sheet, ExportedSheet])
 def sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Sheet]:
-    """The array of a library that copies what it makes arrays of, unless it imports it."""
+    """An array of a library that copies in `asarray` and shares in `from_dlpack`."""
     kind: type[Sheet] = request.param
     module = ModuleType(f"library_of_{kind.__name__.lower()}s")
     module.__dict__.update(
@@ -430,7 +428,7 @@ def sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ty
     return kind
 
 
-def test_memory_is_imported_by_libraries_that_export_it(sheet: type[Sheet]) -> None:
+def test_libraries_with_dlpack_import_without_a_copy(sheet: type[Sheet]) -> None:
     memory = np.zeros(3)
     if sheet is ExportedSheet:
         shared = array_conversion(memory, sheet.__module__, copy=False)
@@ -444,7 +442,7 @@ def test_memory_is_imported_by_libraries_that_export_it(sheet: type[Sheet]) -> N
     assert not np.shares_memory(apart.memory, memory)
 
 
-def test_memory_that_was_not_made_for_it_is_copied_where_a_copy_is_asked_for(
+def test_copy_true_copies_memory_that_is_not_new(
     sheet: type[Sheet],
 ) -> None:
     source = array_conversion(np.zeros(3), sheet.__module__)
@@ -453,7 +451,7 @@ def test_memory_that_was_not_made_for_it_is_copied_where_a_copy_is_asked_for(
     assert source.memory.tolist() == [0, 0, 0]
 
 
-def test_a_dtype_that_a_library_has_not_is_an_error() -> None:
+def test_a_missing_dtype_is_an_error() -> None:
     require("array_api_strict")
     with pytest.raises(
         gymbridge.ConversionError, match="array_api_strict has no dtype for float16"
@@ -461,7 +459,7 @@ def test_a_dtype_that_a_library_has_not_is_an_error() -> None:
         array_conversion({"x": np.zeros(2, np.float16)}, "array_api_strict")
 
 
-def test_actions_of_generic_agents_are_the_environments_own() -> None:
+def test_actions_of_generic_agents_are_copied() -> None:
     strict = _module("array_api_strict")
     env = Echo(spaces.Box(-1, 1, (2,), np.float64))
     action = strict.zeros(2, dtype=strict.float32)
@@ -471,7 +469,7 @@ def test_actions_of_generic_agents_are_the_environments_own() -> None:
     assert not np.asarray(action).any()
 
 
-def test_actions_between_generic_libraries_of_the_same_kind_are_copies() -> None:
+def test_actions_between_two_generic_libraries_are_copied() -> None:
     strict = _module("array_api_strict")
     env = Echo(Kite())
     action = strict.zeros(2)
@@ -481,10 +479,10 @@ def test_actions_between_generic_libraries_of_the_same_kind_are_copies() -> None
 
 
 class Kite(spaces.Space[Any]):
-    """A space of a user's own, whose actions take the plain way."""
+    """A user's own space, whose actions are converted without fitting."""
 
 
-def test_floating_observations_are_cast_to_a_dtype_of_the_library() -> None:
+def test_float_dtype_may_be_a_dtype_of_the_library() -> None:
     strict = _module("array_api_strict")
     env = Echo(spaces.Discrete(2), spaces.Box(-1, 1, (2,), np.float64))
     for wanted in (strict.float32, "float32", np.float32):
@@ -496,7 +494,7 @@ def test_floating_observations_are_cast_to_a_dtype_of_the_library() -> None:
 
 
 @pytest.mark.parametrize("text", ["device1", "array_api_strict.Device('device1')"])
-def test_devices_are_named_or_given(text: str) -> None:
+def test_devices_may_be_names_or_objects(text: str) -> None:
     strict = _module("array_api_strict")
     for device in (text, strict.Device("device1")):
         agent: Any = ArrayConversion(gym.make("CartPole-v1"), np, strict, None, device)
@@ -518,7 +516,7 @@ def test_actions_go_to_the_device_of_the_environment() -> None:
     assert env.received.device == strict.Device("device2")
 
 
-def test_vectors_are_told_where_and_how_like_a_single_environment() -> None:
+def test_vectors_take_the_same_arguments_as_single_environments() -> None:
     strict = _module("array_api_strict")
     env = EchoVector(spaces.Box(-1, 1, (2,)))
     wrap: Value = gymbridge.vector.ArrayConversion
@@ -531,7 +529,7 @@ def test_vectors_are_told_where_and_how_like_a_single_environment() -> None:
         wrap(env, np, strict, copy=False, float_dtype="float64").reset()
 
 
-def test_a_librarys_own_arrays_go_to_the_device_that_is_asked_for() -> None:
+def test_own_arrays_of_a_library_go_to_the_named_device() -> None:
     strict = _module("array_api_strict")
     first, here = strict.Device("device1"), strict.arange(3)
     there = array_conversion(here, strict, first)
@@ -547,7 +545,7 @@ def test_a_librarys_own_arrays_go_to_the_device_that_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("target", KNOWN)
-def test_arrays_on_a_device_can_be_seen_from_the_host(target: str) -> None:
+def test_arrays_on_a_device_are_copied_to_the_host(target: str) -> None:
     strict = _module("array_api_strict")
     _module(target)
     there = strict.arange(3, dtype=strict.int32, device=strict.Device("device1"))
@@ -556,7 +554,7 @@ def test_arrays_on_a_device_can_be_seen_from_the_host(target: str) -> None:
     np.testing.assert_array_equal(_values(got), [0, 1, 2])
 
 
-def test_a_device_that_is_not_there_is_an_error() -> None:
+def test_a_missing_device_is_an_error() -> None:
     require("array_api_strict")
     with pytest.raises(ValueError, match="array_api_strict has no device 'gpu'; it has"):
         array_conversion(np.zeros(2), "array_api_strict", "gpu")
@@ -566,7 +564,7 @@ def test_a_device_that_is_not_there_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("name", ["torch", "jax.numpy", *GENERIC])
-def test_specs_hold_names_and_restore_the_wrapper(name: str) -> None:
+def test_specs_hold_module_names_and_restore_the_wrapper(name: str) -> None:
     agent = ArrayConversion(gym.make("CartPole-v1"), np, _module(name), copy=True)
     assert agent.spec is not None
     recorded = agent.spec.additional_wrappers[-1]
@@ -583,7 +581,7 @@ def test_specs_hold_names_and_restore_the_wrapper(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["torch", "dask.array"])
-def test_namespaces_of_array_api_compat_stand_for_their_library(name: str) -> None:
+def test_array_api_compat_namespaces_stand_for_their_library(name: str) -> None:
     agent = ArrayConversion(gym.make("CartPole-v1"), np, _module(f"array_api_compat.{name}"))
     assert _is(agent.reset(seed=0)[0], name)
     assert agent.spec is not None
@@ -591,7 +589,7 @@ def test_namespaces_of_array_api_compat_stand_for_their_library(name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["torch", "jax.numpy", *GENERIC])
-def test_pickles_and_copies_hold_names_and_go_on(name: str) -> None:
+def test_pickles_and_copies_restore_the_wrapper_by_name(name: str) -> None:
     single = ArrayConversion(gym.make("CartPole-v1"), np, _module(name))
     vector = gymbridge.vector.ArrayConversion(
         SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2), np, _module(name)
@@ -610,7 +608,7 @@ def test_pickles_and_copies_hold_names_and_go_on(name: str) -> None:
             np.testing.assert_array_equal(_values(got[0]), _values(wanted[0]))
 
 
-def test_a_pickle_is_restored_where_its_library_was_never_imported() -> None:
+def test_a_pickle_is_restored_in_a_process_that_has_not_imported_its_library() -> None:
     require("array_api_strict")
     code = """\
 import subprocess, sys

@@ -1,4 +1,4 @@
-"""Where agents' arrays and environments' actions are."""
+"""Devices of the agent's arrays and of the environment's actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support import Pair, require, run_python
 _EIGHT = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
 
 
-def test_everything_an_agent_sees_is_on_its_device() -> None:
+def test_all_results_are_on_the_agents_device() -> None:
     require("jax")
     code = """\
 import jax
@@ -40,7 +40,7 @@ print("done")
     assert run_python(code, **_EIGHT) == "done\n"
 
 
-def test_actions_go_to_the_device_of_the_environment_and_come_from_any() -> None:
+def test_actions_from_any_device_go_to_the_environments_device() -> None:
     require("jax")
     require("torch")
     code = """\
@@ -69,8 +69,8 @@ print("done")
     assert run_python(code, **_EIGHT) == "done\n"
 
 
-def test_observations_of_vectors_can_be_spread_over_a_mesh() -> None:
-    """Actions that are spread come back gathered; infos are on all of its devices."""
+def test_vector_observations_can_be_sharded_over_a_mesh() -> None:
+    """Sharded actions are gathered; infos are replicated."""
     require("jax")
     code = """\
 import jax, numpy as np
@@ -106,7 +106,7 @@ print("done")
     assert run_python(code, **_EIGHT) == "done\n"
 
 
-def test_devices_of_pytorch_are_given_or_named() -> None:
+def test_pytorch_devices_may_be_names_or_objects() -> None:
     require("torch")
     import torch
 
@@ -116,14 +116,14 @@ def test_devices_of_pytorch_are_given_or_named() -> None:
         assert agent.reset()[0].device == torch.device("cpu")
 
 
-def test_a_device_without_memory_is_refused_before_the_first_step() -> None:
+def test_a_device_without_memory_is_refused_at_construction() -> None:
     require("torch")
     with pytest.raises(gymbridge.ConversionError, match=r"device 'meta' has no memory"):
         gymbridge.NumpyToTorch(gym.make("CartPole-v1"), "meta")
 
 
 @pytest.mark.parametrize("form", ["single", "vector"])
-def test_so_is_one_for_the_environment(form: str) -> None:
+def test_an_env_device_without_memory_is_refused_at_construction(form: str) -> None:
     pair = Pair("torch", "numpy")
     pair.require()
     env: Value = Echo(spaces.Discrete(2)) if form == "single" else EchoVector(spaces.Discrete(2))
@@ -132,7 +132,7 @@ def test_so_is_one_for_the_environment(form: str) -> None:
         wrap(pair, env, env_device="meta")
 
 
-def test_a_device_that_is_not_there_is_refused_before_the_first_step() -> None:
+def test_a_missing_device_is_refused_at_construction() -> None:
     require("jax")
     with pytest.raises(ValueError, match="JAX has no device 'cpu:77'"):
         gymbridge.NumpyToJax(gym.make("CartPole-v1"), "cpu:77")

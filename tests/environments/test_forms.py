@@ -1,4 +1,4 @@
-"""An environment that is given to a wrapper of another form: what to take is said."""
+"""A wrapper refuses an environment of another form and names the right wrapper."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ MISTAKES = [(taken, given) for taken in PACKAGES for given in MAKERS if taken !=
 
 
 @pytest.mark.parametrize(("taken", "given"), MISTAKES)
-def test_the_wrapper_to_take_is_named(taken: str, given: str) -> None:
+def test_an_environment_of_another_form_is_an_error_that_names_the_wrapper(
+    taken: str, given: str
+) -> None:
     require("torch")
     if taken == "parallel":
         require("pettingzoo")
@@ -62,7 +64,7 @@ def test_the_wrapper_to_take_is_named(taken: str, given: str) -> None:
     assert said.endswith(expected[given])
 
 
-def test_a_turn_based_environment_works_once_its_agents_act_at_once() -> None:
+def test_a_turn_based_environment_works_after_conversion_to_parallel() -> None:
     require("torch")
     wrap = import_module("gymbridge.parallel").NumpyToTorch
     require("pettingzoo")
@@ -73,14 +75,14 @@ def test_a_turn_based_environment_works_once_its_agents_act_at_once() -> None:
 
 
 @pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
-def test_what_has_no_form_is_refused_by_gymnasium_itself(package: str) -> None:
+def test_an_object_of_no_form_is_refused_by_gymnasium(package: str) -> None:
     require("torch")
     wrap: Callable[[object], object] = import_module(package).NumpyToTorch
     with pytest.raises(TypeError, match=r"^Expected env to be a `gymnasium\."):
         wrap("CartPole-v1")
 
 
-def test_array_conversion_says_it_of_itself() -> None:
+def test_array_conversion_names_its_own_wrappers() -> None:
     with pytest.raises(TypeError, match=r"from gymbridge\.vector import ArrayConversion`"):
         gymbridge.ArrayConversion(several(), "numpy", "array_api_strict")
     with pytest.raises(TypeError, match="from gymbridge import ArrayConversion`"):

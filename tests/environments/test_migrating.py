@@ -1,4 +1,4 @@
-"""What the guide for those who come from Gymnasium's wrappers says of these, and of ours."""
+"""Every row of the table in docs/guides/migrating.md, for both columns."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 GYMNASIUM, OURS = "gymnasium.wrappers", "gymbridge"
 
-# each is right only if it returns True; it is given the module that wrappers come from
+# each function gets a module of wrappers, and returns True if the result is right
 
 
 class Sends(gym.Env[Any, Any]):
-    """An environment with an info and a reward of one's own."""
+    """An environment with a given info and reward."""
 
     observation_space = gym.spaces.Box(-1, 1, (2,))
     action_space = gym.spaces.Box(-1, 1, (2,))
@@ -39,7 +39,7 @@ class Sends(gym.Env[Any, Any]):
         return np.zeros(2, np.float32), self.info
 
     def step(self, action: Array) -> tuple[Any, Any, bool, bool, Any]:
-        action[0] = 0.5  # environments do
+        action[0] = 0.5  # as some environments do
         return np.zeros(2, np.float32), self.reward, False, False, {}
 
 
@@ -171,13 +171,13 @@ GAPS: list[Callable[[Any], bool]] = [
 
 
 @pytest.mark.parametrize("is_right", GAPS)
-def test_ours_are_right(is_right: Callable[[Any], bool]) -> None:
+def test_gymbridge_gives_the_right_result(is_right: Callable[[Any], bool]) -> None:
     assert is_right(import_module(OURS))
 
 
 @pytest.mark.parametrize("is_right", GAPS)
 @pytest.mark.filterwarnings("ignore")
-def test_gymnasiums_are_not(is_right: Callable[[Any], bool]) -> None:
+def test_gymnasium_does_not_give_the_right_result(is_right: Callable[[Any], bool]) -> None:
     try:
         right = is_right(import_module(GYMNASIUM))
     except (AttributeError, BufferError, TypeError, ValueError):
@@ -199,7 +199,7 @@ print("arrived", NumpyToTorch(Frame()).reset()[0][0, 0].tolist())
 """
 
 
-def test_a_frame_with_a_negative_stride() -> None:
+def test_gymnasium_aborts_at_a_negative_stride_and_gymbridge_does_not() -> None:
     assert run_python(FRAME.format(module=OURS)) == "arrived [2, 1, 0]\n"
     with pytest.raises(AssertionError, match="exit code -6"):
         run_python(FRAME.format(module=GYMNASIUM))

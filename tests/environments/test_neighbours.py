@@ -30,7 +30,7 @@ def _cartpoles(count: int = 2) -> SyncVectorEnv:
 
 
 class _Faulty(gym.Env[Any, Any]):
-    """Returns observations outside of its space."""
+    """Returns observations outside its space."""
 
     observation_space = spaces.Box(-1, 1, (2,))
     action_space = spaces.Discrete(2)
@@ -61,8 +61,8 @@ def _unchecked(name: str) -> Value:
 
 @check
 @pytest.mark.parametrize("name", CHECKED)
-def test_the_checker_passes_a_wrapper_for_jax(name: str) -> None:
-    """It converts to NumPy what says that it returns JAX arrays, and so the wrapper does."""
+def test_check_env_passes_a_wrapper_for_jax(name: str) -> None:
+    """`check_env` converts environments whose metadata says that they return JAX arrays."""
     require("jax")
     check_env(_unchecked(name), skip_render_check=True)
     check_env(bridge(Pair("numpy", "jax"), _unchecked(name)), skip_render_check=True)
@@ -71,7 +71,7 @@ def test_the_checker_passes_a_wrapper_for_jax(name: str) -> None:
 @check
 @pytest.mark.parametrize("name", CHECKED)
 @pytest.mark.parametrize("library", AGENTS)
-def test_the_checker_passes_wrappers_that_return_to_numpy(library: str, name: str) -> None:
+def test_check_env_passes_wrappers_that_return_to_numpy(library: str, name: str) -> None:
     require(library)
     there = bridge(Pair("numpy", library), _unchecked(name))
     there.metadata = {**there.metadata, library: True}
@@ -80,7 +80,7 @@ def test_the_checker_passes_wrappers_that_return_to_numpy(library: str, name: st
 
 @check
 @pytest.mark.parametrize("name", ["phys2d/CartPole-v1", "phys2d/Pendulum-v0"])
-def test_the_checker_passes_jax_environments_for_numpy(name: str) -> None:
+def test_check_env_passes_jax_environments_for_numpy(name: str) -> None:
     require("jax")
     require("flax")
     env = _unchecked(name)
@@ -89,7 +89,7 @@ def test_the_checker_passes_jax_environments_for_numpy(name: str) -> None:
 
 
 @check
-def test_the_checker_still_finds_what_is_wrong_with_an_environment() -> None:
+def test_check_env_still_finds_faults_of_an_environment() -> None:
     require("torch")
     there = bridge(Pair("numpy", "torch"), _Faulty())
     agent = bridge(Pair("torch", "numpy"), there)
@@ -147,7 +147,7 @@ INSIDE = [
 
 
 @pytest.mark.parametrize("inside", INSIDE)
-def test_gymnasiums_wrappers_work_inside(pair: Pair, inside: Value) -> None:
+def test_gymnasium_wrappers_work_inside(pair: Pair, inside: Value) -> None:
     bare = inside(gym.make("CartPole-v1"))
     agent = bridge(pair, inside(gym.make("CartPole-v1")))
     counterpart(agent.reset(seed=0), bare.reset(seed=0), pair.target)
@@ -223,7 +223,7 @@ def test_an_episode_can_be_limited_and_begin_again_outside(pair: Pair) -> None:
 # -- rendering ------------------------------------------------------------------------------------
 
 
-def test_rendered_frames_stay_numpy(pair: Pair) -> None:
+def test_rendered_frames_stay_numpy_arrays(pair: Pair) -> None:
     agent = bridge(pair, gym.make("CartPole-v1", render_mode="rgb_array"))
     agent.reset(seed=0)
     frame = agent.render()
@@ -235,7 +235,7 @@ def test_rendered_frames_stay_numpy(pair: Pair) -> None:
 
 
 def test_a_frame_with_negative_strides_is_rendered(pair: Pair) -> None:
-    """MuJoCo's frames are upside down in memory; PyTorch's own import aborts the process."""
+    """MuJoCo's frames are upside down in memory, and PyTorch's own import aborts the process."""
     require("mujoco")
     output = run_python(
         f"""\
@@ -270,7 +270,7 @@ def test_vectors_render_every_environment(pair: Pair) -> None:
 # -- attributes -----------------------------------------------------------------------------------
 
 
-def test_a_wrapper_looks_like_what_it_wraps(pair: Pair) -> None:
+def test_a_wrapper_has_the_attributes_of_its_environment(pair: Pair) -> None:
     env = gym.make("CartPole-v1")
     agent = bridge(pair, env)
     assert agent.env is env
@@ -284,7 +284,7 @@ def test_a_wrapper_looks_like_what_it_wraps(pair: Pair) -> None:
     assert agent.np_random_seed == 3
 
 
-def test_attributes_of_the_environment_can_be_read_and_set(pair: Pair) -> None:
+def test_environment_attributes_can_be_read_and_set(pair: Pair) -> None:
     agent = bridge(pair, gym.make("CartPole-v1"))
     assert agent.has_wrapper_attr("gravity")
     assert agent.get_wrapper_attr("gravity") == 9.8
@@ -294,7 +294,7 @@ def test_attributes_of_the_environment_can_be_read_and_set(pair: Pair) -> None:
         agent.get_wrapper_attr("nothing")
 
 
-def test_a_vector_wrapper_looks_like_what_it_wraps(pair: Pair) -> None:
+def test_a_vector_wrapper_has_the_attributes_of_its_environment(pair: Pair) -> None:
     envs = _cartpoles(3)
     agent = vector_bridge(pair, envs)
     assert agent.env is envs
@@ -305,7 +305,7 @@ def test_a_vector_wrapper_looks_like_what_it_wraps(pair: Pair) -> None:
     assert repr(agent) == f"<NumpyTo{pair.target.name.title()}, {envs}>"
 
 
-def test_the_environments_below_a_vector_wrapper_can_be_called(pair: Pair) -> None:
+def test_methods_of_the_environments_can_be_called_through_a_vector_wrapper(pair: Pair) -> None:
     for envs in (_cartpoles(), gym.wrappers.vector.RecordEpisodeStatistics(_cartpoles())):
         agent = vector_bridge(pair, envs)
         agent.reset(seed=1)
@@ -318,7 +318,7 @@ def test_the_environments_below_a_vector_wrapper_can_be_called(pair: Pair) -> No
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_closing_closes_the_environment_and_twice_is_fine(pair: Pair, times: int) -> None:
+def test_close_closes_the_environment_and_may_be_called_twice(pair: Pair, times: int) -> None:
     closed = []
 
     class Door(Echo):
@@ -331,7 +331,7 @@ def test_closing_closes_the_environment_and_twice_is_fine(pair: Pair, times: int
     for _ in range(times):
         agent.close()
         envs.close()
-    assert len(closed) == times + 1  # vector environments remember that they are closed
+    assert len(closed) == times + 1  # vector environments close only once
     assert envs.closed
 
 
@@ -348,7 +348,7 @@ def test_wrappers_are_context_managers(pair: Pair) -> None:
     assert closed == [True]
 
 
-def test_the_space_may_be_set_on_the_wrapper(pair: Pair) -> None:
+def test_spaces_may_be_set_on_the_wrapper(pair: Pair) -> None:
     agent = bridge(pair, gym.make("CartPole-v1"))
     narrowed = spaces.Discrete(1, start=1)
     agent.action_space = narrowed
@@ -357,8 +357,8 @@ def test_the_space_may_be_set_on_the_wrapper(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("wrap", [bridge, vector_bridge])
-def test_metadata_says_whose_arrays_agents_see(wrap: Value) -> None:
-    """Gymnasium's word for JAX; all else in the metadata stays."""
+def test_metadata_names_the_library_of_the_agent(wrap: Value) -> None:
+    """Gymnasium's key is "jax"; the other metadata stays."""
     require("torch")
     require("jax")
     env: Any = _cartpoles() if wrap is vector_bridge else gym.make("CartPole-v1")
@@ -372,7 +372,7 @@ def test_metadata_says_whose_arrays_agents_see(wrap: Value) -> None:
     assert env.metadata == before
 
 
-def test_environments_without_metadata_are_wrapped(pair: Pair) -> None:
+def test_environments_without_metadata_can_be_wrapped(pair: Pair) -> None:
     env = gym.make("CartPole-v1").unwrapped
     env.metadata = cast("Any", None)
     agent = bridge(pair, env)
@@ -384,7 +384,7 @@ def test_environments_without_metadata_are_wrapped(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("name", ["FrozenLake-v1", "CliffWalking-v1", "Taxi-v4"])
-def test_environments_that_look_their_action_up_understand_it(pair: Pair, name: str) -> None:
+def test_environments_that_use_the_action_as_a_key_work(pair: Pair, name: str) -> None:
     bare = gym.make(name)
     agent = bridge(pair, gym.make(name))
     counterpart(agent.reset(seed=0), bare.reset(seed=0), pair.target)
@@ -400,7 +400,7 @@ def test_environments_that_look_their_action_up_understand_it(pair: Pair, name: 
 # -- stacking -------------------------------------------------------------------------------------
 
 
-def test_two_bridges_can_be_stacked() -> None:
+def test_two_wrappers_can_be_stacked() -> None:
     require("torch")
     require("jax")
     inner, outer = Pair("numpy", "torch"), Pair("torch", "jax")
@@ -415,7 +415,7 @@ def test_two_bridges_can_be_stacked() -> None:
         same(got[1:4], (float(wanted[1]), *wanted[2:4]))
 
 
-def test_two_vector_bridges_can_be_stacked() -> None:
+def test_two_vector_wrappers_can_be_stacked() -> None:
     require("torch")
     require("jax")
     inner, outer = Pair("numpy", "torch"), Pair("torch", "jax")
@@ -427,7 +427,7 @@ def test_two_vector_bridges_can_be_stacked() -> None:
         counterpart(agent.step(action), bare.step(outer.target.values(action)), outer.target)
 
 
-def test_a_stack_that_returns_to_numpy_is_the_bare_environment() -> None:
+def test_a_stack_that_returns_to_numpy_behaves_like_the_environment() -> None:
     for library in AGENTS:
         require(library)
         bare = gym.make("CartPole-v1")

@@ -1,7 +1,7 @@
 """NetHack writes every observation into the same buffers: stored values must not change.
 
-NLE wants another Gymnasium than gymbridge, so it is installed without its dependencies, by
-``nox -s nethack``.
+NLE requires another version of Gymnasium than gymbridge, so ``nox -s nethack`` installs it without
+its dependencies.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _step(pair: Pair, *told: Value, **options: Value) -> Value:
     ],
     ids=repr,
 )
-def test_observations_of_every_space_are_the_agents_arrays(
+def test_observations_of_every_space_become_the_agents_arrays(
     pair: Pair, space: spaces.Space[Any]
 ) -> None:
     bare = Echo(spaces.Discrete(2), space)
@@ -68,18 +68,18 @@ def test_observations_of_every_space_are_the_agents_arrays(
     counterpart(seen, wanted, pair.target)
 
 
-def test_a_mirrored_image_is_an_observation(pair: Pair) -> None:
+def test_a_mirrored_image_is_converted(pair: Pair) -> None:
     frame = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)[..., ::-1]
     counterpart(_step(pair, frame, 0.0, False, False, {})[0], frame, pair.target)
 
 
 @pytest.mark.parametrize("length", [0, 1, 2])
-def test_a_field_of_a_structured_array_is_an_observation(pair: Pair, length: int) -> None:
+def test_a_field_of_a_structured_array_is_converted(pair: Pair, length: int) -> None:
     rows = np.ones(length, [("speed", "f4"), ("gear", "u1")])
     counterpart(_step(pair, rows["speed"], 0.0, False, False, {})[0], rows["speed"], pair.target)
 
 
-def test_a_range_of_any_length_and_a_mapping_that_cannot_be_read_stay_in_infos(pair: Pair) -> None:
+def test_ranges_and_unreadable_mappings_in_infos_stay_themselves(pair: Pair) -> None:
     class Closed(Mapping[str, object]):
         def __getitem__(self, key: str) -> NoReturn:
             raise OSError("the file is closed")
@@ -96,8 +96,8 @@ def test_a_range_of_any_length_and_a_mapping_that_cannot_be_read_stay_in_infos(p
     assert info["closed"] is told["closed"]
 
 
-def test_a_dictionary_of_one_array_of_wide_integers_is_never_narrowed() -> None:
-    """JAX compiles the import of what comes often."""
+def test_wide_integers_in_a_dictionary_are_never_narrowed() -> None:
+    """JAX compiles the import after some steps."""
     pair = Pair("numpy", "jax")
     pair.require()
     space = spaces.Dict(a=spaces.Box(-(2**62), 2**62, (2,), np.int64))
@@ -111,7 +111,7 @@ def test_a_dictionary_of_one_array_of_wide_integers_is_never_narrowed() -> None:
         agent.step(agent.sample_action())
 
 
-def test_a_read_only_observation_stays_as_it_is() -> None:
+def test_a_read_only_observation_is_never_written() -> None:
     pair = Pair("numpy", "torch")
     pair.require()
     frozen = np.arange(3.0)
@@ -122,7 +122,7 @@ def test_a_read_only_observation_stays_as_it_is() -> None:
 
 
 class Fresh(gym.Env[Any, Any]):
-    """Returns new arrays, and notes where they are."""
+    """Returns new arrays and records their addresses."""
 
     observation_space = spaces.Box(0, 9, (3,), np.float64)
     action_space = spaces.Discrete(4)
@@ -149,7 +149,7 @@ class Fresh(gym.Env[Any, Any]):
 
 
 @pytest.mark.parametrize("keeps", [False, True], ids=["fresh", "kept"])
-def test_an_observation_is_shared_with_pytorch_unless_the_environment_keeps_it(
+def test_a_fresh_observation_is_shared_and_a_kept_one_is_copied(
     keeps: bool,
 ) -> None:
     pair = Pair("numpy", "torch")
@@ -161,7 +161,7 @@ def test_an_observation_is_shared_with_pytorch_unless_the_environment_keeps_it(
     assert shared is not keeps
 
 
-def test_jax_observations_do_not_change_with_the_environments_memory() -> None:
+def test_jax_observations_do_not_change_when_the_environment_writes() -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     fresh = np.zeros(100_000, np.float32)
@@ -170,7 +170,7 @@ def test_jax_observations_do_not_change_with_the_environments_memory() -> None:
     assert not pair.target.values(seen).any()
 
 
-def test_pytorch_agents_cannot_write_into_the_arrays_of_a_jax_environment() -> None:
+def test_writing_into_a_tensor_does_not_change_a_jax_array() -> None:
     pair = Pair("jax", "torch")
     pair.require()
     frozen = pair.source.make(np.zeros(3, np.float32))
@@ -181,7 +181,7 @@ def test_pytorch_agents_cannot_write_into_the_arrays_of_a_jax_environment() -> N
 
 
 @pytest.mark.parametrize("copy", [None, True])
-def test_an_observation_stays_when_the_environment_overwrites_its_buffer(
+def test_an_observation_does_not_change_when_the_environment_overwrites_its_buffer(
     pair: Pair, copy: bool | None
 ) -> None:
     reused = np.zeros(3, np.float32)
@@ -192,7 +192,7 @@ def test_an_observation_stays_when_the_environment_overwrites_its_buffer(
     assert not pair.target.values(seen).any()
 
 
-def test_without_copies_what_cannot_be_shared_is_named() -> None:
+def test_copy_false_names_the_leaf_that_cannot_be_shared() -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     obs = {"goal": [np.zeros(2, np.float32)]}
@@ -201,7 +201,7 @@ def test_without_copies_what_cannot_be_shared_is_named() -> None:
         agent.step(agent.sample_action())
 
 
-def test_a_copy_that_is_none_true_or_false_is_asked_for_at_once(pair: Pair) -> None:
+def test_an_invalid_copy_argument_is_refused_at_construction(pair: Pair) -> None:
     with pytest.raises(TypeError, match="copy='never' is none of None, True and False"):
         bridge(pair, Echo(spaces.Discrete(2)), copy="never")
 
@@ -215,7 +215,7 @@ def _of_wide(env: Value) -> Value:
 
 
 @pytest.mark.parametrize("where", ["obs", "info"])
-def test_an_integer_that_jax_would_change_is_an_error_that_says_where(where: str) -> None:
+def test_an_integer_that_jax_cannot_hold_is_an_error_with_a_path(where: str) -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     small = {"a": (np.array([1, 2]), np.array([3, 4]))}
@@ -229,7 +229,7 @@ def test_an_integer_that_jax_would_change_is_an_error_that_says_where(where: str
     )
 
 
-def test_integers_that_fit_reach_jax_whatever_their_dtype() -> None:
+def test_integers_that_fit_reach_jax_in_every_dtype() -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     obs = {"a": (np.array([1, -2]), np.array([2**31 - 1, -(2**31)]))}
@@ -240,8 +240,8 @@ def test_integers_that_fit_reach_jax_whatever_their_dtype() -> None:
 
 
 @pytest.mark.parametrize("target", ["numpy", "jax"])
-def test_special_tensors_of_an_environment_are_what_they_say(target: str) -> None:
-    """With a history, conjugated, negated, strided, broadcast, or of a dtype that NumPy has not."""
+def test_unusual_tensors_arrive_with_their_values(target: str) -> None:
+    """Tensors that require grad, are conjugate, negative, strided or broadcast, or of bfloat16."""
     pair = Pair("torch", target)
     pair.require()
     import torch
@@ -269,7 +269,7 @@ def test_special_tensors_of_an_environment_are_what_they_say(target: str) -> Non
     assert float(half[0]) == 0.5
 
 
-def test_keys_of_jax_pass_as_they_are() -> None:
+def test_jax_keys_pass_unchanged() -> None:
     pair = Pair("jax", "torch")
     pair.require()
     import jax
@@ -279,9 +279,7 @@ def test_keys_of_jax_pass_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["float16", "float32"])
-def test_floating_observations_are_cast_to_the_dtype_asked_for_and_infos_are_not(
-    pair: Pair, name: str
-) -> None:
+def test_float_dtype_casts_observations_and_not_infos(pair: Pair, name: str) -> None:
     obs = {"pose": np.ones(2, np.float64), "count": np.ones(2, np.int32)}
     got, _, _, _, info = _step(
         pair, obs, 0.0, False, False, {"force": np.ones(2, np.float32)}, float_dtype=name
@@ -291,7 +289,7 @@ def test_floating_observations_are_cast_to_the_dtype_asked_for_and_infos_are_not
     assert pair.target.dtype(info["force"]) == "float32"
 
 
-def test_observations_are_cast_to_floating_dtypes_only(pair: Pair) -> None:
+def test_float_dtype_must_be_floating(pair: Pair) -> None:
     with pytest.raises(ValueError, match="float_dtype='int32' is no floating-point dtype"):
         bridge(pair, Told(), float_dtype="int32")
 
@@ -305,7 +303,7 @@ def test_observations_are_cast_to_floating_dtypes_only(pair: Pair) -> None:
     ],
     ids=repr,
 )
-def test_observations_are_cast_to_dtypes_that_the_library_has(pair: Pair, name: str) -> None:
+def test_float_dtype_must_exist_in_the_library(pair: Pair, name: str) -> None:
     pair.require()
     with pytest.raises(ValueError, match=f"^float_dtype='{name}': .* has no such dtype$"):
         bridge(pair, Told(), float_dtype=name)
@@ -350,11 +348,11 @@ RUBBISH: dict[str, Any] = {
     "OrderedDict": OrderedDict(a=np.ones(1, "f")),
     "named tuple": Pose(np.ones(2, "f"), "here"),
 }
-"""What environments really put into infos, and now and then into observations."""
+"""Values that environments put into infos, and sometimes into observations."""
 
 
 @pytest.mark.parametrize("what", RUBBISH)
-def test_anything_may_be_in_an_info_and_in_an_observation(pair: Pair, what: str) -> None:
+def test_infos_and_observations_may_hold_any_value(pair: Pair, what: str) -> None:
     value = RUBBISH[what]
     obs, _, _, _, info = _step(pair, {"o": value}, 0.0, False, False, {"i": {"j": value}})
     if pair.target.name == "jax" and what == "time stamp":
@@ -364,7 +362,7 @@ def test_anything_may_be_in_an_info_and_in_an_observation(pair: Pair, what: str)
     counterpart(info, {"i": {"j": expected}}, pair.target)
 
 
-def test_unknown_objects_functions_and_generators_pass_as_they_are(pair: Pair) -> None:
+def test_unknown_objects_functions_and_generators_pass_unchanged(pair: Pair) -> None:
     things: list[Any] = [object(), iter([1]), (n for n in "ab"), len, gym, type, Ellipsis]
     info = _step(pair, STILL, 0.0, False, False, {"things": things})[4]
     assert all(got is thing for got, thing in zip(info["things"], things, strict=True))
@@ -386,7 +384,7 @@ def test_an_empty_info_keeps_its_type(pair: Pair) -> None:
     assert info == {}
 
 
-def test_dataclasses_are_containers_and_the_environments_own_stays_as_it_is(pair: Pair) -> None:
+def test_dataclasses_are_containers_and_the_original_does_not_change(pair: Pair) -> None:
     contact = Contact(np.ones(2, np.float32), "foot")
     info = _step(pair, STILL, 0.0, False, False, {"contact": contact})[4]
     assert pair.target.is_array(info["contact"].where)
@@ -400,7 +398,7 @@ def test_dataclasses_are_containers_and_the_environments_own_stays_as_it_is(pair
 @pytest.mark.parametrize("source", LIBRARIES)
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int32", "bool", "uint8"])
-def test_a_reward_of_any_library_is_a_float(
+def test_a_reward_of_any_library_becomes_a_float(
     source: str, shape: tuple[int, ...], dtype: str
 ) -> None:
     pair = Pair(source, "torch" if source != "torch" else "jax")
@@ -415,19 +413,19 @@ def test_a_reward_of_any_library_is_a_float(
     [1, 1.0, True, np.float32(1), np.float64(1), np.int8(1), np.bool_(True), np.uint8(1)],
     ids=lambda reward: type(reward).__name__ + " " + type(reward).__module__,
 )
-def test_a_reward_that_is_a_number_is_a_float(pair: Pair, reward: Value) -> None:
+def test_a_numeric_reward_becomes_a_float(pair: Pair, reward: Value) -> None:
     _, got, terminated, truncated, _ = _step(pair, STILL, reward, reward, reward, {})
     same((got, terminated, truncated), (1.0, True, True))
 
 
 @pytest.mark.parametrize("reward", [Decimal("1.5"), Fraction(3, 2)], ids=repr)
-def test_a_reward_of_pythons_other_numbers_is_a_float(pair: Pair, reward: Value) -> None:
+def test_a_decimal_or_fraction_reward_becomes_a_float(pair: Pair, reward: Value) -> None:
     _, got, terminated, truncated, _ = _step(pair, STILL, reward, reward, reward * 0, {})
     same((got, terminated, truncated), (1.5, True, False))
 
 
 @pytest.mark.parametrize("place", [1, 2, 3])
-def test_a_reward_or_flag_that_cannot_be_read_is_named(place: int) -> None:
+def test_an_unreadable_reward_or_flag_is_named(place: int) -> None:
     pair = Pair("torch", "numpy")
     pair.require()
     import torch
@@ -440,7 +438,7 @@ def test_a_reward_or_flag_that_cannot_be_read_is_named(place: int) -> None:
 
 
 class Silent:
-    """An array of some library, which shows its numbers to nobody."""
+    """An array whose numbers cannot be read."""
 
     def __array_namespace__(self) -> None:
         return
@@ -454,7 +452,7 @@ class Letters(Silent):
 
 
 @pytest.mark.parametrize(("reward", "words"), [(Silent(), "shown"), (Letters(), "no dtype for")])
-def test_a_reward_that_no_number_can_be_read_from_is_named(reward: Value, words: str) -> None:
+def test_a_reward_without_a_number_is_named(reward: Value, words: str) -> None:
     place = type(reward).__name__
     with pytest.raises(ConversionError, match=rf"^reward: .*{words}.* \(.*{place}\); ") as caught:
         _step(Pair("numpy", "jax"), STILL, reward, False, False, {})
@@ -471,13 +469,13 @@ def test_a_reward_that_is_too_large_for_a_float_is_named(pair: Pair, reward: Val
 
 
 class Failing(float):
-    """A number that is none when it is asked."""
+    """A number whose conversion raises."""
 
     def __float__(self) -> float:
         raise LookupError("no number today")
 
 
-def test_a_reward_whose_class_fails_is_named(pair: Pair) -> None:
+def test_a_reward_whose_class_raises_is_named(pair: Pair) -> None:
     with pytest.raises(
         ConversionError, match=r"^reward: Python makes .*: no number today"
     ) as caught:
@@ -485,12 +483,12 @@ def test_a_reward_whose_class_fails_is_named(pair: Pair) -> None:
     assert isinstance(caught.value.__cause__, LookupError)
 
 
-def test_a_span_of_time_is_no_number(pair: Pair) -> None:
+def test_a_timedelta_is_no_number(pair: Pair) -> None:
     span = np.timedelta64(5, "s")
     assert _step(pair, STILL, span, False, False, {})[1] is span
 
 
-def test_a_reward_with_a_history_and_a_bfloat16_one_are_floats() -> None:
+def test_rewards_with_gradient_history_or_bfloat16_become_floats() -> None:
     pair = Pair("torch", "numpy")
     pair.require()
     import torch
@@ -511,19 +509,19 @@ def test_a_reward_with_a_history_and_a_bfloat16_one_are_floats() -> None:
     ],
     ids=["array", "matrix", "list", "dict", "tuple", "complex"],
 )
-def test_rewards_of_several_objectives_or_agents_are_trees(pair: Pair, reward: Value) -> None:
+def test_rewards_of_several_objectives_or_agents_become_trees(pair: Pair, reward: Value) -> None:
     got = _step(pair, STILL, reward, False, False, {})[1]
     counterpart(got, reward, pair.target)
 
 
-def test_flags_of_several_agents_are_trees(pair: Pair) -> None:
+def test_flags_of_several_agents_become_trees(pair: Pair) -> None:
     flags = {"red": True, "blue": np.array([True, False])}
     _, _, terminated, truncated, _ = _step(pair, STILL, 0.0, flags, flags, {})
     counterpart(terminated, flags, pair.target)
     counterpart(truncated, flags, pair.target)
 
 
-def test_a_reward_that_is_masked_keeps_its_mask(pair: Pair) -> None:
+def test_a_masked_reward_keeps_its_mask(pair: Pair) -> None:
     reward = np.ma.masked_array([1.0], mask=[True])
     got = _step(pair, STILL, reward, False, False, {})[1]
     assert type(got) is np.ma.MaskedArray
@@ -531,7 +529,7 @@ def test_a_reward_that_is_masked_keeps_its_mask(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("reward", [None, "much"])
-def test_a_reward_that_is_no_number_at_all_passes(pair: Pair, reward: Value) -> None:
+def test_a_reward_that_is_no_number_passes_unchanged(pair: Pair, reward: Value) -> None:
     assert _step(pair, STILL, reward, None, None, {})[1:4] == (reward, None, None)
 
 
@@ -541,11 +539,11 @@ def test_a_reward_keeps_its_value(pair: Pair, reward: float) -> None:
         np.testing.assert_equal(_step(pair, STILL, given, False, False, {})[1], reward)
 
 
-# -- what an environment should not do ------------------------------------------------------------
+# -- faulty environments --------------------------------------------------------------------------
 
 
 class Undeclared(gym.Env[Any, Any]):
-    """An environment that never says what its spaces are, as many a first one."""
+    """An environment without spaces, as many first attempts."""
 
     @override
     def reset(
@@ -559,7 +557,7 @@ class Undeclared(gym.Env[Any, Any]):
 
 
 class Unsaid(Undeclared):
-    """The same, declared to be nothing."""
+    """An environment whose spaces are None."""
 
     observation_space: Any = None
     action_space: Any = None
@@ -574,16 +572,16 @@ def test_an_environment_without_spaces_can_be_stepped(pair: Pair, kind: type[Und
     assert info == {"type": "ndarray"}
 
 
-def test_an_environment_that_returns_none_for_everything_is_passed_on(pair: Pair) -> None:
+def test_an_environment_that_returns_only_none_works(pair: Pair) -> None:
     assert _step(pair, None, None, None, None, None) == (None,) * 5
 
 
-def test_a_step_of_too_few_values_is_an_error_of_the_environment(pair: Pair) -> None:
+def test_a_step_with_too_few_values_is_an_error(pair: Pair) -> None:
     with pytest.raises(ValueError, match="not enough values to unpack"):
         _step(pair, STILL, 0.0, False)
 
 
-def test_the_errors_of_an_environment_reach_the_agent_unchanged(pair: Pair) -> None:
+def test_errors_of_an_environment_pass_unchanged(pair: Pair) -> None:
     agent = bridge(pair, gym.make("CartPole-v1"))
     with pytest.raises(gym.error.ResetNeeded):
         agent.step(agent.sample_action())
@@ -592,7 +590,7 @@ def test_the_errors_of_an_environment_reach_the_agent_unchanged(pair: Pair) -> N
 # -- reset ----------------------------------------------------------------------------------------
 
 
-def test_options_are_converted_towards_the_environment_and_numbers_stay_numbers(pair: Pair) -> None:
+def test_reset_options_are_converted_and_numbers_stay_numbers(pair: Pair) -> None:
     env = Echo(spaces.Discrete(2))
     given = {"start": pair.target.make(np.ones(2, np.float32)), "level": 3, "name": "x", "p": 0.5}
     bridge(pair, env).reset(options=given)
@@ -600,7 +598,7 @@ def test_options_are_converted_towards_the_environment_and_numbers_stay_numbers(
     assert pair.target.is_array(given["start"])
 
 
-def test_the_agents_options_are_safe_from_the_environment(pair: Pair) -> None:
+def test_the_environment_cannot_write_into_the_agents_options(pair: Pair) -> None:
     env = Echo(spaces.Discrete(2))
     start = pair.target.make(np.ones(2, np.float32))
     bridge(pair, env).reset(options={"start": start})
@@ -608,7 +606,7 @@ def test_the_agents_options_are_safe_from_the_environment(pair: Pair) -> None:
     np.testing.assert_array_equal(pair.target.values(start), np.ones(2))
 
 
-def test_without_options_the_environment_is_told_of_none(pair: Pair) -> None:
+def test_without_options_the_environment_gets_none(pair: Pair) -> None:
     env = Echo(spaces.Discrete(2))
     bridge(pair, env).reset()
     assert env.options is None
@@ -622,7 +620,7 @@ def test_the_same_seed_gives_the_same_episode(pair: Pair) -> None:
 # -- all pairs ------------------------------------------------------------------------------------
 
 
-def test_every_pair_of_libraries_passes_observations_and_infos(pair_of_any: Pair) -> None:
+def test_every_pair_converts_observations_and_infos(pair_of_any: Pair) -> None:
     pair = pair_of_any
     bare = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": (np.ones((), np.int32), "text")}
     told = made(pair.source, bare)
@@ -634,7 +632,7 @@ def test_every_pair_of_libraries_passes_observations_and_infos(pair_of_any: Pair
     same((reward, terminated, truncated), (0.5, False, True))
 
 
-def test_infos_of_other_libraries_than_the_environments_own_are_converted(library: Library) -> None:
+def test_arrays_of_a_third_library_in_infos_are_converted(library: Library) -> None:
     pair = Pair("numpy", "torch" if library.name != "torch" else "jax")
     pair.require()
     told = {"x": library.make(np.ones(2, np.float32))}

@@ -1,4 +1,4 @@
-"""Several agents at once: PettingZoo's own tests and environments, and what is special of them."""
+"""Parallel environments: PettingZoo's own tests and environments, and rules of this form."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def parallel_bridge(pair: Pair, env: object, **options: object) -> Value:
 
 
 def there_and_back(env: object, library: str) -> Value:
-    """Wrap an environment twice, so that who uses it knows NumPy only."""
+    """Wrap an environment twice, from NumPy and back to NumPy."""
     there, back = Pair("numpy", library), Pair(library, "numpy")
     there.require()
     return parallel_bridge(back, parallel_bridge(there, env))
 
 
 def example(name: str) -> Callable[[], Value]:
-    """Return the maker of an environment that PettingZoo tests its own tests with."""
+    """Return the constructor of an example environment of PettingZoo's tests."""
     module = import_module(f"pettingzoo.test.example_envs.{name}")
     make: Callable[[], Value] = module.parallel_env
     return make
@@ -49,7 +49,7 @@ def example(name: str) -> Callable[[], Value]:
 TORCH = Pair("numpy", "torch")
 
 GENERATED = "generated_agents_parallel_v0"
-"""Agents appear and die all the time."""
+"""Agents appear and die in random steps."""
 CUSTOM_IDS = "generated_agents_parallel_cust_agentid_v0"
 """The same, with agents that are tuples instead of text."""
 
@@ -69,17 +69,17 @@ def real(name: str) -> Value:
 
 @pytest.mark.parametrize("library", AGENTS)
 @pytest.mark.parametrize("name", [GENERATED, CUSTOM_IDS])
-def test_the_api_test_of_pettingzoo_passes(library: str, name: str) -> None:
+def test_the_pettingzoo_api_test_passes(library: str, name: str) -> None:
     make = example(name)
     with warnings.catch_warnings():
-        # what the test says of its own environments it may say of wrapped ones
+        # the test warns about its own environments as well
         warnings.simplefilter("ignore", UserWarning)
         pettingzoo_test.parallel_api_test(there_and_back(make(), library), num_cycles=100)
 
 
 @pytest.mark.parametrize("library", AGENTS)
 @pytest.mark.parametrize("name", ["classic/rps-v2", "butterfly/knights_archers_zombies-v11"])
-def test_the_seed_test_of_pettingzoo_passes(library: str, name: str) -> None:
+def test_the_pettingzoo_seed_test_passes(library: str, name: str) -> None:
     pettingzoo_test.parallel_seed_test(lambda: there_and_back(real(name), library), num_cycles=20)
 
 
@@ -87,7 +87,7 @@ def test_the_seed_test_of_pettingzoo_passes(library: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_environments_are_seen_and_driven_as_they_are(pair: Pair, name: str) -> None:
+def test_real_environments_behave_as_without_a_wrapper(pair: Pair, name: str) -> None:
     bare, agent = real(name), parallel_bridge(pair, real(name))
     got, wanted = agent.reset(seed=3), bare.reset(seed=3)
     counterpart(got, wanted, pair.target)
@@ -113,7 +113,7 @@ def test_real_environments_are_seen_and_driven_as_they_are(pair: Pair, name: str
         env.close()
 
 
-def test_the_state_of_everything_is_an_array_of_the_agents(pair: Pair) -> None:
+def test_state_returns_an_array_of_the_agent(pair: Pair) -> None:
     name = "butterfly/knights_archers_zombies-v11"
     bare, agent = real(name), parallel_bridge(pair, real(name))
     bare.reset(seed=1)
@@ -153,7 +153,7 @@ def test_agents_come_and_go(pair: Pair) -> None:
     ]
 
 
-def test_every_agent_has_an_action_space_of_its_own(pair: Pair) -> None:
+def test_every_agent_may_have_its_own_action_space(pair: Pair) -> None:
     class Mixed(EchoParallel):
         @override
         def action_space(self, agent: str) -> spaces.Space[Value]:
@@ -168,7 +168,7 @@ def test_every_agent_has_an_action_space_of_its_own(pair: Pair) -> None:
     same(env.received, {"two": np.zeros(2)})
 
 
-def test_what_is_no_dictionary_is_for_the_environment_to_judge(pair: Pair) -> None:
+def test_actions_that_are_no_dictionary_reach_the_environment(pair: Pair) -> None:
     env = EchoParallel(spaces.Discrete(2))
     parallel_bridge(pair, env).step([pair.target.make(np.array(1, np.int32)), 3, None])
     same(env.received, [np.array(1, np.int32), np.array(3), None])
@@ -218,7 +218,7 @@ def test_an_action_that_cannot_be_converted_names_the_agent() -> None:
 
 
 class Counts(EchoParallel):
-    """Every agent of it observes one number."""
+    """Every agent observes one number."""
 
     def __init__(self, space: spaces.Space[Value], number: int) -> None:
         super().__init__(spaces.Discrete(2))
@@ -234,17 +234,17 @@ class Counts(EchoParallel):
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["agents known", "agents unknown"])
-def test_an_integer_that_no_space_rules_out_is_looked_at(known: bool) -> None:
+def test_integers_without_bounds_are_checked(known: bool) -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     env = Counts(spaces.Box(0, 2**62, (1,), np.int64), 2**40)
-    if not known:  # before they come, an environment need not know its agents
+    if not known:  # an environment need not know agents that appear later
         del env.possible_agents
     with pytest.raises(ConversionError, match=r"^obs\['one'\]: JAX cannot hold the int64"):
         parallel_bridge(pair, env).reset()
 
 
-def test_an_integer_of_an_agent_that_nobody_knew_of_is_looked_at() -> None:
+def test_integers_of_an_undeclared_agent_are_checked() -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     env = Counts(spaces.MultiDiscrete([9]), 2**40)
@@ -253,7 +253,7 @@ def test_an_integer_of_an_agent_that_nobody_knew_of_is_looked_at() -> None:
         parallel_bridge(pair, env).reset()
 
 
-def test_rewards_of_several_objectives_are_arrays(pair: Pair) -> None:
+def test_rewards_of_several_objectives_become_arrays(pair: Pair) -> None:
     class Many(ParallelWorld):
         @override
         def step(self, actions: Value) -> Value:
@@ -270,7 +270,7 @@ def test_rewards_of_several_objectives_are_arrays(pair: Pair) -> None:
 
 
 class Rewards(ParallelWorld):
-    """Returns no dictionary of rewards."""
+    """Returns the given rewards instead of a dictionary."""
 
     def __init__(self, rewards: object) -> None:
         super().__init__()
@@ -282,13 +282,13 @@ class Rewards(ParallelWorld):
         return obs, self.rewards, *rest
 
 
-def test_what_should_be_a_dictionary_and_is_none_arrives_as_it_is(pair: Pair) -> None:
+def test_a_result_that_is_none_instead_of_a_dictionary_stays_none(pair: Pair) -> None:
     agent = parallel_bridge(pair, Rewards(None))
     agent.reset()
     assert agent.step(agent.sample_action())[1] is None
 
 
-def test_an_error_about_what_should_be_a_dictionary_names_it() -> None:
+def test_an_error_in_a_result_that_is_no_dictionary_names_the_result() -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     agent = parallel_bridge(pair, Rewards(np.full(2, 2**40)))
@@ -297,16 +297,16 @@ def test_an_error_about_what_should_be_a_dictionary_names_it() -> None:
         agent.step(agent.sample_action())
 
 
-# -- being an environment -------------------------------------------------------------------------
+# -- the wrapper as an environment ----------------------------------------------------------------
 
 
-def test_a_wrapper_is_a_parallel_environment_of_pettingzoo(pair: Pair) -> None:
+def test_a_wrapper_is_a_pettingzoo_parallel_environment(pair: Pair) -> None:
     bare = example(GENERATED)()
     agent = parallel_bridge(pair, bare)
     assert isinstance(agent, pettingzoo.ParallelEnv)
     assert agent.unwrapped is bare
     assert agent.metadata is bare.metadata
-    assert agent.max_cycles == bare.max_cycles  # what it does not know it passes on
+    assert agent.max_cycles == bare.max_cycles  # unknown attributes are passed on
     assert str(agent) == "generated_agents_parallel_v0"
     assert repr(agent) == f"<{type(agent).__name__}<generated_agents_parallel_v0>>"
     with pytest.raises(AttributeError, match="_hidden"):
@@ -316,7 +316,7 @@ def test_a_wrapper_is_a_parallel_environment_of_pettingzoo(pair: Pair) -> None:
     assert aec.agent_selection == "left"
 
 
-def test_frames_pass_and_closing_reaches_the_environment(pair: Pair) -> None:
+def test_render_and_close_reach_the_environment(pair: Pair) -> None:
     class Closes(ParallelWorld):
         closed = False
 
@@ -334,7 +334,9 @@ def test_frames_pass_and_closing_reaches_the_environment(pair: Pair) -> None:
 @pytest.mark.parametrize(
     "travel", [lambda env: pickle.loads(pickle.dumps(env)), copy.deepcopy], ids=["pickle", "copy"]
 )
-def test_a_restored_wrapper_goes_on(pair: Pair, travel: Callable[[Value], Value]) -> None:
+def test_a_restored_wrapper_continues_the_episode(
+    pair: Pair, travel: Callable[[Value], Value]
+) -> None:
     agent = parallel_bridge(pair, ParallelWorld(), copy=True, float_dtype="float16")
     agent.reset(seed=1)
     agent.step(agent.sample_action())
@@ -347,7 +349,7 @@ def test_a_restored_wrapper_goes_on(pair: Pair, travel: Callable[[Value], Value]
     assert pair.target.dtype(restored.reset()[0]["left"]["pose"]) == "float16"
 
 
-def test_options_of_a_reset_arrive_and_seeds_are_passed_on(pair: Pair) -> None:
+def test_reset_options_are_converted_and_seeds_are_passed_on(pair: Pair) -> None:
     class Told(ParallelWorld):
         told: Value = None
 
@@ -364,7 +366,7 @@ def test_options_of_a_reset_arrive_and_seeds_are_passed_on(pair: Pair) -> None:
     same(options, {"start": np.ones(2, np.float32), "n": 1})
 
 
-def test_arrays_go_to_the_device_that_is_asked_for() -> None:
+def test_arrays_go_to_the_named_device() -> None:
     require("jax")
     import jax
 
@@ -382,7 +384,7 @@ def test_arrays_go_to_the_device_that_is_asked_for() -> None:
 
 
 class Living(EchoParallel):
-    """Knows spaces of the agents that live, or of none."""
+    """Has spaces only for living agents, or for none."""
 
     known: Value = None
 
@@ -402,7 +404,7 @@ def refused(env: Value, agent: str) -> Value:
 @pytest.mark.parametrize(
     "known", [of_the_living, refused, lambda *_: None], ids=["living", "refused", "none"]
 )
-def test_an_agent_without_a_space_is_for_the_environment_to_judge(known: Value) -> None:
+def test_actions_of_an_agent_without_a_space_reach_the_environment(known: Value) -> None:
     env: Value = Living(spaces.Box(-1, 1, (2,)))
     env.known = known
     agent = parallel_bridge(Pair("numpy", "torch"), env)

@@ -29,7 +29,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     "cloudpickle": lambda env: pickle.loads(import_module("cloudpickle").dumps(env)),
     "deepcopy": copy.deepcopy,
 }
-"""How environments travel."""
+"""The ways to restore an environment."""
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -39,18 +39,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(params=WAYS)
 def travel(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
-    """Each way, from an environment to what arrives."""
+    """Each way to restore an environment."""
     return WAYS[request.param]
 
 
 @pytest.fixture(params=OPTIONS)
 def options(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What a wrapper was told."""
+    """The arguments of a wrapper."""
     return OPTIONS[request.param]
 
 
 def _inside(pair: Pair, env: Value, wrap: Callable[..., Any]) -> Value:
-    """Return ``env``, which is of NumPy, as an environment of the source of ``pair``."""
+    """Return the NumPy environment ``env`` as an environment of ``pair.source``."""
     return env if pair.source.name == "numpy" else wrap(Pair("numpy", pair.source.name), env)
 
 
@@ -64,7 +64,7 @@ def _cartpoles(pair: Pair, **options: Value) -> Value:
 
 
 def _alike(one: Value, other: Value, pair: Pair, action: Value, steps: int = 4) -> None:
-    """Fail unless both give the same for the same actions, and call themselves the same."""
+    """Fail unless both return the same results for the same actions, and have the same text."""
     for _ in range(steps):
         same(one.step(pair.target.make(action)), other.step(pair.target.make(action)))
     for name in ("action_space", "observation_space", "metadata", "device", "render_mode"):
@@ -73,7 +73,7 @@ def _alike(one: Value, other: Value, pair: Pair, action: Value, steps: int = 4) 
     assert repr(one) == repr(other)
 
 
-def test_a_restored_wrapper_goes_on_with_the_episode(
+def test_a_restored_wrapper_continues_the_episode(
     pair_of_any: Pair, travel: Callable[[Any], Any], options: dict[str, Any]
 ) -> None:
     pair = pair_of_any
@@ -88,7 +88,7 @@ def test_a_restored_wrapper_goes_on_with_the_episode(
     same(restored.reset(seed=2), agent.reset(seed=2))
 
 
-def test_restored_vector_wrappers_go_on_with_the_episodes(
+def test_restored_vector_wrappers_continue_the_episodes(
     pair_of_any: Pair, travel: Callable[[Any], Any], options: dict[str, Any]
 ) -> None:
     pair = pair_of_any
@@ -138,7 +138,7 @@ def test_a_restored_wrapper_keeps_its_devices(travel: Callable[[Any], Any]) -> N
 
 
 @pytest.mark.parametrize("copies", [np.True_, np.False_, 1, 0], ids=repr)
-def test_a_copy_policy_is_recorded_as_json_has_it(copies: Value) -> None:
+def test_the_copy_argument_is_recorded_as_json(copies: Value) -> None:
     require("torch")
     agent = gymbridge.NumpyToTorch(gym.make("CartPole-v1"), copy=copies)
     assert agent.spec is not None
@@ -147,14 +147,14 @@ def test_a_copy_policy_is_recorded_as_json_has_it(copies: Value) -> None:
     assert wrapper.kwargs["copy"] is bool(copies)
 
 
-def test_a_restored_wrapper_keeps_its_copy_policy(travel: Callable[[Any], Any]) -> None:
+def test_a_restored_wrapper_keeps_its_copy_argument(travel: Callable[[Any], Any]) -> None:
     require("jax")
     agent = travel(_cartpole(Pair("numpy", "jax"), copy=False))
     with pytest.raises(gymbridge.CopyRequiredError, match=r"^obs: JAX arrays never change"):
         agent.reset()
 
 
-def test_a_restored_vector_wrapper_still_knows_that_buffers_are_reused(
+def test_a_restored_vector_wrapper_still_copies_reused_buffers(
     travel: Callable[[Any], Any],
 ) -> None:
     require("torch")
@@ -189,7 +189,7 @@ def test_a_wrapper_can_be_pickled_before_and_after_its_first_action() -> None:
     _alike(used, fresh, pair, np.array(1))
 
 
-def test_pickles_hold_no_array_library_by_value(pair_of_any: Pair) -> None:
+def test_pickles_refer_to_array_libraries_by_name(pair_of_any: Pair) -> None:
     data = pickle.dumps(_cartpole(pair_of_any, copy=True))
     assert len(data) < 20_000
 
@@ -216,7 +216,7 @@ def test_gym_make_restores_the_wrapper_from_its_spec(
     assert restored.spec == agent.spec
 
 
-def test_a_spec_records_what_the_wrapper_was_told_as_text() -> None:
+def test_a_spec_records_the_arguments_as_text() -> None:
     require("torch")
     import torch
 
@@ -266,7 +266,7 @@ def test_a_sharding_over_one_device_is_that_device(form: str, travel: Callable[[
 
 
 @pytest.mark.parametrize("form", ["single", "vector"])
-def test_a_wrapper_with_type_parameters_travels_without_them(
+def test_type_parameters_do_not_prevent_pickling(
     pair_of_any: Pair, form: str, travel: Callable[[Any], Any]
 ) -> None:
     pair = pair_of_any
@@ -283,7 +283,7 @@ def test_a_wrapper_with_type_parameters_travels_without_them(
     _alike(restored, agent, pair, np.array(1) if form == "single" else np.array([1, 0]))
 
 
-def test_a_wrapper_can_be_asked_for_in_a_spec_with_other_wrappers_around_it() -> None:
+def test_a_spec_may_hold_other_wrappers_around_it() -> None:
     pair = Pair("numpy", "torch")
     pair.require()
     inner = gym.wrappers.DtypeObservation(gym.make("CartPole-v1"), np.float64)
@@ -298,8 +298,8 @@ def test_a_wrapper_can_be_asked_for_in_a_spec_with_other_wrappers_around_it() ->
         assert got[3] is (step == 2)
 
 
-def test_vector_environments_can_be_made_of_wrapped_ones() -> None:
-    """`make_vec(…, wrappers=…)`: observations are put together by NumPy again."""
+def test_make_vec_takes_wrappers() -> None:
+    """`make_vec(…, wrappers=…)`: Gymnasium batches the observations with NumPy again."""
     for name in AGENTS:
         require(name)
         wrap = getattr(gymbridge, f"NumpyTo{LIBRARIES[name].name.title()}")
@@ -314,7 +314,7 @@ def test_vector_environments_can_be_made_of_wrapped_ones() -> None:
         envs.close()
 
 
-def test_the_spec_of_vector_environments_stays_what_gymnasium_recorded() -> None:
+def test_the_spec_of_a_vector_wrapper_is_that_of_gymnasium() -> None:
     pair = Pair("numpy", "torch")
     pair.require()
     envs = gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync")

@@ -1,4 +1,4 @@
-"""Every environment that comes with Gymnasium, unwrapped against wrapped, leaf by leaf."""
+"""Every environment of Gymnasium, with and without a wrapper, compared leaf by leaf."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.environments.worlds import made
 from tests.support import Pair, require
 
 pytestmark = [
-    # of Gymnasium, about ids and versions of its own, and its 0-d samples
+    # Gymnasium warns about its own ids, versions and 0-d samples
     pytest.mark.filterwarnings("ignore:.*is out of date"),
     pytest.mark.filterwarnings("ignore:.*deprecated"),
-    # of SWIG, which aborts the process where Box2D's first import may not warn
+    # SWIG aborts the process if the first import of Box2D must not warn
     pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),
     pytest.mark.filterwarnings("ignore:.*is missing AutoresetMode metadata"),
     pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array"),
@@ -31,10 +31,10 @@ NEEDS = {
     "phys2d": ["jax", "flax"],
     "tabular": ["jax", "flax"],
 }
-"""What the extra of each family installs."""
+"""The modules that each family needs."""
 
 WITHOUT_ITS_LIBRARY = "Pusher-v4"
-"""It wants a MuJoCo of before version 3, which no extra installs."""
+"""It needs a MuJoCo before version 3, which no extra installs."""
 
 
 class _Kind(NamedTuple):
@@ -47,7 +47,7 @@ class _Kind(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """As many as are cheap: JAX's environments are not compiled."""
+        """A cheap number: JAX's environments are not compiled."""
         return 2 if self.source == "jax" else 8
 
     def require(self) -> None:
@@ -56,7 +56,7 @@ class _Kind(NamedTuple):
 
 
 def _kinds() -> list[_Kind]:
-    """Return what Gymnasium registers; ids of removed versions have an entry point that raises."""
+    """Return the ids that Gymnasium registers, without removed versions, which raise."""
     own = "gymnasium.envs."
     return [
         _Kind(spec.id, spec.entry_point.removeprefix(own).partition(".")[0])
@@ -79,19 +79,19 @@ NATIVE = [
 ]
 
 
-def test_no_family_of_environments_is_left_out() -> None:
+def test_every_family_of_gymnasium_environments_is_tested() -> None:
     assert {kind.family for kind in KINDS} == NEEDS.keys()
     assert len(KINDS) > 40
 
 
-def test_the_one_that_is_left_out_cannot_be_made() -> None:
+def test_the_environment_that_is_left_out_cannot_be_made() -> None:
     require("mujoco")
     with pytest.raises(ImportError, match="only supported on `mujoco<3`"):
         gym.make(WITHOUT_ITS_LIBRARY)
 
 
 class _Episode(NamedTuple):
-    """What happened without a wrapper."""
+    """An episode without a wrapper."""
 
     actions: list[Any]
     reset: Value
@@ -128,7 +128,7 @@ def _vector(kind: _Kind, mode: str) -> _Episode:
 
 
 def _kept(tree: Value) -> Value:
-    """Return a copy of ``tree``: environments may go on with what they returned."""
+    """Return a copy of ``tree``: environments may change it later."""
     if isinstance(tree, dict):
         return {key: _kept(value) for key, value in tree.items()}
     if isinstance(tree, tuple) and not hasattr(tree, "_fields"):
@@ -141,7 +141,7 @@ def _name(value: object) -> str:
 
 
 @pytest.mark.parametrize(("kind", "agent"), SINGLE, ids=_name)
-def test_a_wrapped_environment_says_what_the_environment_says(kind: _Kind, agent: str) -> None:
+def test_a_wrapped_environment_returns_the_same_values(kind: _Kind, agent: str) -> None:
     kind.require()
     pair = Pair(kind.source, agent)
     pair.require()
@@ -160,14 +160,14 @@ def test_a_wrapped_environment_says_what_the_environment_says(kind: _Kind, agent
 @pytest.mark.parametrize(
     ("kind", "agent"), [(kind, agent) for kind in KINDS for agent in ("torch", "jax")], ids=_name
 )
-def test_wrapped_vectors_say_what_the_vectors_say(kind: _Kind, agent: str) -> None:
-    """Gymnasium's own vectors put NumPy arrays together, whatever their environments return."""
+def test_wrapped_vectors_return_the_same_values(kind: _Kind, agent: str) -> None:
+    """Gymnasium's vectors batch with NumPy, whatever library their environments use."""
     kind.require()
     _compare_vectors(kind, Pair("numpy", agent), "sync")
 
 
 @pytest.mark.parametrize(("kind", "agent"), NATIVE, ids=_name)
-def test_wrapped_native_vectors_say_what_the_vectors_say(kind: _Kind, agent: str) -> None:
+def test_wrapped_native_vectors_return_the_same_values(kind: _Kind, agent: str) -> None:
     kind.require()
     _compare_vectors(kind, Pair(kind.source, agent), "vector_entry_point")
 

@@ -37,10 +37,10 @@ def _countdowns(mode: AutoresetMode, *, structured: bool, copy: bool = True) -> 
 
 @pytest.mark.parametrize("structured", [False, True], ids=["arrays", "dicts"])
 @pytest.mark.parametrize("mode", AutoresetMode)
-def test_agents_see_what_the_environments_return_in_every_autoreset_mode(
+def test_all_results_are_converted_in_every_autoreset_mode(
     pair: Pair, mode: AutoresetMode, structured: bool
 ) -> None:
-    """`final_obs`, `final_info`, masks, strings, enums and objects included, leaf by leaf."""
+    """This includes `final_obs`, `final_info`, masks, strings, enums and objects."""
     bare = _countdowns(mode, structured=structured)
     agent = vector_bridge(pair, _countdowns(mode, structured=structured))
     counterpart(agent.reset(seed=1), bare.reset(seed=1), pair.target)
@@ -58,7 +58,7 @@ def test_agents_see_what_the_environments_return_in_every_autoreset_mode(
             assert ("final_obs" in step[4]) == ended.any()
 
 
-def test_final_observations_are_the_agents_arrays(pair: Pair) -> None:
+def test_final_observations_become_the_agents_arrays(pair: Pair) -> None:
     agent = vector_bridge(pair, _countdowns(AutoresetMode.SAME_STEP, structured=False))
     agent.reset()
     infos = agent.step(agent.sample_action())[4]
@@ -73,7 +73,7 @@ def test_final_observations_are_the_agents_arrays(pair: Pair) -> None:
 # -- rewards and flags ----------------------------------------------------------------------------
 
 
-def test_rewards_and_flags_are_arrays_of_the_agent(pair_of_any: Pair) -> None:
+def test_rewards_and_flags_become_the_agents_arrays(pair_of_any: Pair) -> None:
     pair = pair_of_any
     envs = _Told(pair, np.ones(3, np.float32))
     obs, rewards, terminations, truncations, infos = vector_bridge(pair, envs).step(None)
@@ -91,7 +91,7 @@ def test_float_dtype_casts_rewards(pair_of_any: Pair) -> None:
     told = _Told(pair_of_any, np.array([1.0, 2.0, 3.0]))
     agent = vector_bridge(pair_of_any, told, float_dtype="float16")
     agent.reset()
-    for _ in range(20):  # JAX compiles the import of what it saw often
+    for _ in range(20):  # enough steps for a compiled import
         obs, rewards, terminations, _, infos = agent.step(agent.sample_action())
         library = pair_of_any.target
         assert library.dtype(obs) == library.dtype(rewards) == "float16"
@@ -105,13 +105,13 @@ def test_float_dtype_casts_rewards(pair_of_any: Pair) -> None:
     [np.ones((3, 2)), [1.0, 2.0, 3.0], {"red": np.ones(3), "blue": np.zeros(3)}],
     ids=["matrix", "list", "dict"],
 )
-def test_rewards_of_several_objectives_are_converted_as_trees(pair: Pair, rewards: Value) -> None:
+def test_rewards_of_several_objectives_become_trees(pair: Pair, rewards: Value) -> None:
     got = vector_bridge(pair, _Told(pair, rewards)).step(None)[1]
     counterpart(got, rewards, pair.target)
 
 
 class _Told(EchoVector):
-    """Vector environments of any library with the rewards that they are told."""
+    """Vector environments of any library with given rewards."""
 
     def __init__(self, pair: Pair, rewards: Value) -> None:
         super().__init__(spaces.Discrete(2))
@@ -135,13 +135,13 @@ class _Told(EchoVector):
 
 
 @pytest.mark.parametrize("seed", [None, 4, [1, 2, 3], [5, None, 6]], ids=str)
-def test_seeds_pass_as_they_are(pair: Pair, seed: Value) -> None:
+def test_seeds_pass_unchanged(pair: Pair, seed: Value) -> None:
     envs = EchoVector(spaces.Discrete(2))
     vector_bridge(pair, envs).reset(seed=seed)
     assert envs.seed is seed
 
 
-def test_a_seed_for_each_environment_seeds_each(pair: Pair) -> None:
+def test_a_list_of_seeds_seeds_each_environment(pair: Pair) -> None:
     def cartpoles() -> SyncVectorEnv:
         return SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 3)
 
@@ -151,7 +151,7 @@ def test_a_seed_for_each_environment_seeds_each(pair: Pair) -> None:
     np.testing.assert_array_equal(obs[0], obs[2])
 
 
-def test_options_are_converted_towards_the_environments_and_stay_the_agents(pair: Pair) -> None:
+def test_reset_options_are_converted_and_the_agents_do_not_change(pair: Pair) -> None:
     envs = EchoVector(spaces.Discrete(2))
     mask = pair.target.make(np.array([True, False, True]))
     given = {"reset_mask": mask, "level": 3}
@@ -161,7 +161,7 @@ def test_options_are_converted_towards_the_environments_and_stay_the_agents(pair
     assert given["reset_mask"] is mask
 
 
-# -- buffers that are used again ------------------------------------------------------------------
+# -- reused buffers -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_options_are_converted_towards_the_environments_and_stay_the_agents(pair
     [(False, False), (True, False), (False, 0), (False, None), (False, np.False_)],
     ids=["arrays", "dicts", "told by a number", "told by nothing", "told by NumPy"],
 )
-def test_earlier_observations_never_change_where_environments_reuse_their_buffers(
+def test_observations_from_reused_buffers_never_change(
     pair: Pair, structured: bool, copy: bool, wrap: Callable[[Any], Any]
 ) -> None:
     envs = wrap(_countdowns(AutoresetMode.NEXT_STEP, structured=structured, copy=copy))
@@ -191,7 +191,7 @@ def test_earlier_observations_never_change_where_environments_reuse_their_buffer
 
 
 class _Buffers(EchoVector):
-    """Returns everything in buffers that it uses again, as ``copy=False`` says."""
+    """Returns everything in reused buffers, as ``copy=False`` does."""
 
     copy = False
 
@@ -209,7 +209,7 @@ class _Buffers(EchoVector):
         return super().step(actions)[0], self._rewards, self._ended, self._ended, self._told
 
 
-def test_nothing_that_was_returned_ever_changes_where_buffers_are_used_again(pair: Pair) -> None:
+def test_results_from_reused_buffers_never_change(pair: Pair) -> None:
     agent = vector_bridge(pair, _Buffers())
     agent.reset()
     steps = [agent.step(agent.sample_action()) for _ in range(4)]
@@ -222,7 +222,7 @@ def test_nothing_that_was_returned_ever_changes_where_buffers_are_used_again(pai
 
 
 @pytest.mark.parametrize("place", [1, 2, 3])
-def test_an_error_says_which_of_the_results_it_is_about(pair: Pair, place: int) -> None:
+def test_an_error_names_the_result(pair: Pair, place: int) -> None:
     class Large(EchoVector):
         @override
         def step(self, actions: Value) -> Value:
@@ -237,7 +237,7 @@ def test_an_error_says_which_of_the_results_it_is_about(pair: Pair, place: int) 
     assert caught.value.path == ("", "reward[0]", "terminated[0]", "truncated[0]")[place]
 
 
-def test_the_buffers_are_shared_if_the_agent_wants_no_copies() -> None:
+def test_copy_false_shares_the_buffers() -> None:
     pair = Pair("numpy", "torch")
     pair.require()
     agent = vector_bridge(
@@ -249,7 +249,7 @@ def test_the_buffers_are_shared_if_the_agent_wants_no_copies() -> None:
 
 
 @pytest.mark.parametrize("structured", [False, True])
-def test_copies_of_everything_are_made_where_the_agent_wants_them(structured: bool) -> None:
+def test_copy_true_copies_everything(structured: bool) -> None:
     pair = Pair("numpy", "torch")
     pair.require()
     obs, *others = np.zeros((3, 2), np.float32), np.zeros(3), np.zeros(3, bool), np.zeros(3, bool)
@@ -270,7 +270,7 @@ def test_copies_of_everything_are_made_where_the_agent_wants_them(structured: bo
 
 
 @pytest.mark.parametrize("keeps", [False, True], ids=["fresh", "kept"])
-def test_observations_are_shared_unless_the_environments_keep_them(keeps: bool) -> None:
+def test_fresh_observations_are_shared_and_kept_ones_are_copied(keeps: bool) -> None:
     pair = Pair("numpy", "torch")
     pair.require()
     envs = EchoVector(spaces.Discrete(2))
@@ -283,7 +283,7 @@ def test_observations_are_shared_unless_the_environments_keep_them(keeps: bool) 
 
 
 class _Noting(spaces.Space[Any]):
-    """Samples new arrays, and notes where they are."""
+    """Samples new arrays and records their addresses."""
 
     def __init__(self, *, keeps: bool) -> None:
         super().__init__((3, 2), np.float32)
@@ -315,7 +315,7 @@ def _statistics(agent: Value, steps: int = 5) -> list[Any]:
     return found
 
 
-def test_episode_statistics_recorded_inside_are_the_agents_arrays(pair: Pair) -> None:
+def test_episode_statistics_recorded_inside_become_the_agents_arrays(pair: Pair) -> None:
     bare = RecordEpisodeStatistics(_countdowns(AutoresetMode.NEXT_STEP, structured=False))
     inside = RecordEpisodeStatistics(_countdowns(AutoresetMode.NEXT_STEP, structured=False))
     wanted = _statistics(_Sampling(bare))
@@ -333,7 +333,7 @@ class _Sampling:
 
 
 def test_episode_statistics_can_be_recorded_outside() -> None:
-    """For JAX: Gymnasium adds rewards to NumPy arrays in place, which PyTorch's tensors refuse."""
+    """JAX only: Gymnasium adds rewards to NumPy arrays in place, which tensors refuse."""
     pair = Pair("numpy", "jax")
     pair.require()
     bare = RecordEpisodeStatistics(_countdowns(AutoresetMode.NEXT_STEP, structured=False))
@@ -356,7 +356,9 @@ def test_episode_statistics_can_be_recorded_outside() -> None:
 
 
 @pytest.mark.parametrize("outside", [False, True], ids=["inside", "outside"])
-def test_episode_statistics_of_one_environment(pair: Pair, outside: bool) -> None:
+def test_episode_statistics_of_one_environment_become_the_agents_arrays(
+    pair: Pair, outside: bool
+) -> None:
     record: Any = gym.wrappers.RecordEpisodeStatistics
     agent: Value
     if outside:

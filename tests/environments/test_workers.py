@@ -1,4 +1,4 @@
-"""Wrappers inside the workers of AsyncVectorEnv, and around it."""
+"""Wrappers inside the workers of `AsyncVectorEnv` and around it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if __name__ == "__main__":
     [("torch", "fork"), ("torch", "spawn"), ("jax", "fork"), ("jax", "forkserver")],
 )
 def test_wrapped_environments_work_in_worker_processes(library: str, context: str) -> None:
-    """A fork included, although Gymnasium makes one wrapper in the main process before it."""
+    """Forked workers too, although Gymnasium makes one wrapper in the main process before."""
     require(library)
     code = _SCRIPT.format(wrapper=f"NumpyTo{library.title()}", context=context, library=library)
     assert run_python(code) == "done\n"
@@ -97,7 +97,7 @@ if __name__ == "__main__":
 """
 
 
-def test_what_goes_wrong_in_a_worker_process_is_told_outside() -> None:
+def test_an_error_in_a_worker_process_reaches_the_main_process() -> None:
     require("torch")
     assert run_python(_FAILING) == (
         f"info['who'][0]: the int {10**30} does not fit the 64 bits of an array (int); "
@@ -136,7 +136,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-def test_asynchronous_environments_can_be_wrapped_whole(library: str) -> None:
-    """Shared memory is read again at every step, and what the agent keeps does not change."""
+def test_an_async_vector_environment_can_be_wrapped(library: str) -> None:
+    """Workers write into shared memory, and stored observations do not change."""
     require(library)
     assert run_python(_AROUND.format(wrapper=f"NumpyTo{library.title()}")) == "done\n"

@@ -1,4 +1,4 @@
-"""Environments that show what passes through a wrapper."""
+"""Environments that record or define what passes through a wrapper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Colour", "Countdown", "Echo", "EchoVector", "Told", "made"]
 
 
 class Echo(gym.Env[Any, Any]):
-    """Keeps the action it got; returns as observation a sample of its observation space."""
+    """Keeps the action that it got, and observes a sample of its observation space."""
 
     def __init__(
         self, action_space: spaces.Space[Any], observation_space: spaces.Space[Any] | None = None
@@ -49,7 +49,7 @@ class Echo(gym.Env[Any, Any]):
 
 
 class EchoVector(gym.vector.VectorEnv[Any, Any, Any]):
-    """The same for vectors."""
+    """The vector form of `Echo`."""
 
     def __init__(self, action_space: spaces.Space[Any], num_envs: int = 3) -> None:
         self.num_envs = num_envs
@@ -81,7 +81,7 @@ class EchoVector(gym.vector.VectorEnv[Any, Any, Any]):
 
 
 class Told(gym.Env[Any, Any]):
-    """Returns what it was told to, step by step: (obs, reward, terminated, truncated, info)."""
+    """Returns the given results, step by step: (obs, reward, terminated, truncated, info)."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ def made(library: Library, tree: Value) -> Value:
 
 
 class Countdown(gym.Env[Any, Any]):
-    """Ends after `length` steps, and tells everything that infos have been seen to hold."""
+    """Ends after `length` steps; its infos hold every kind of value found in real ones."""
 
     def __init__(self, length: int, *, structured: bool = False) -> None:
         self.action_space = spaces.Discrete(2)

@@ -1,4 +1,4 @@
-"""Examples are run in this process, which stays as it was."""
+"""Examples run in this process and leave no trace in it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def torch_as_it_was() -> Iterator[None]:
-    """Give PyTorch its threads and its random numbers back."""
+    """Restore PyTorch's threads and random state."""
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # more of them would only wait for each other
+    torch.set_num_threads(1)  # more threads would wait for each other
     with torch.random.fork_rng():
         yield
     torch.set_num_threads(threads)

@@ -1,4 +1,4 @@
-"""Every example learns, says so, and draws how."""
+"""Every example learns, prints its result and draws its learning curve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Example(NamedTuple):
-    """What a short run of an example has to reach, and what acting by chance does."""
+    """The returns that a short run must reach, and that random actions reach."""
 
     name: str
     chance: float
@@ -34,9 +34,9 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:scatter inputs have incompatible types")  # Gymnax's own
+@pytest.mark.filterwarnings("ignore:scatter inputs have incompatible types")  # a warning of Gymnax
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_an_example_learns_and_draws_how(
+def test_an_example_learns_and_draws_its_curve(
     example: Example, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("matplotlib", "rich", "jax", *example.needs):
@@ -49,7 +49,7 @@ def test_an_example_learns_and_draws_how(
     assert watch.curve[0].mean_return < example.reached
     assert watch.curve[-1].mean_return > example.reached > 2 * example.chance
     printed = capsys.readouterr()
-    assert printed.err == ""  # no bar, because there is no terminal
+    assert printed.err == ""  # no progress bar without a terminal
     said = re.fullmatch(r"(.+): mean return \S+ → (\S+) in ([\d,]+) steps; see .+\n", printed.out)
     assert said is not None
     assert said[1] == watch.title
@@ -57,7 +57,7 @@ def test_an_example_learns_and_draws_how(
     assert f">{watch.title}<" in picture.read_text()
 
 
-def test_pixels_arrive_stacked_and_as_float32_and_are_learned_from(tmp_path: Path) -> None:
+def test_pixels_arrive_stacked_and_as_float32(tmp_path: Path) -> None:
     for name in ("matplotlib", "pygame", "rich"):
         require(name)
     from scripts.examples import pixels, ppo_torch
@@ -76,7 +76,7 @@ def test_pixels_arrive_stacked_and_as_float32_and_are_learned_from(tmp_path: Pat
 
     torch.manual_seed(0)
     eyes = pixels.Eyes()
-    eyes(frames)  # the first look decides how large a layer is
+    eyes(frames)  # the first call sets the size of a layer
     before = [parameter.clone() for parameter in eyes.parameters()]
     watch = Watch("by sight", 300)
     ppo_torch.train(envs, eyes, watch)

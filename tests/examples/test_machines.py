@@ -14,10 +14,13 @@ from tests.support import REPOSITORY, require, run_python
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOCAL = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}  # nothing leaves traces
+LOCAL = {
+    "RAY_AUTH_MODE": "disabled",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}  # no usage statistics, no authentication
 
 
-def test_a_mesh_of_devices_learns_what_one_device_does(tmp_path: Path) -> None:
+def test_a_mesh_of_devices_learns_the_same_as_one_device(tmp_path: Path) -> None:
     for name in ("flax", "jax", "matplotlib", "optax"):
         require(name)
     printed = run_python(f"""\
@@ -54,7 +57,7 @@ def test_a_mesh_of_devices_learns_what_one_device_does(tmp_path: Path) -> None:
 
 
 def start(*command: str, **variables: str) -> subprocess.Popen[str]:
-    """Start a Python that finds the checkout."""
+    """Start a Python process that can import the checkout."""
     roots = (REPOSITORY / name for name in ("", "generated", "generator", "runtime"))
     variables |= {"PYTHONPATH": os.pathsep.join(map(str, roots)), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
@@ -68,7 +71,7 @@ def start(*command: str, **variables: str) -> subprocess.Popen[str]:
 
 
 def output(process: subprocess.Popen[str]) -> str:
-    """Return what a process printed, which has to succeed."""
+    """Return the output of a process; fail if it failed."""
     with process:
         try:
             printed, _ = process.communicate(timeout=300)
@@ -79,7 +82,7 @@ def output(process: subprocess.Popen[str]) -> str:
     return printed
 
 
-def test_processes_of_jax_put_their_environments_together() -> None:
+def test_jax_processes_combine_their_environments() -> None:
     for name in ("jax", "matplotlib"):
         require(name)
     with socket.socket() as free:
@@ -107,8 +110,8 @@ def test_two_ranks_of_gloo_train_one_network(tmp_path: Path) -> None:
     assert said is not None, printed
     one, other, agree = float(said[1]), float(said[2]), said[3]
     assert agree == "the same"
-    assert one != other  # each has environments of its own
-    assert min(one, other) > 80  # and chance reaches 22
+    assert one != other  # each process has its own environments
+    assert min(one, other) > 80  # random actions reach 22
     assert (tmp_path / "curve.svg").exists()
 
 

@@ -1,4 +1,4 @@
-"""What is shown of a training, and to whom."""
+"""The progress bar and the learning curve of a training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_returns_are_those_of_whole_episodes() -> None:
+def test_only_whole_episodes_count() -> None:
     watch = Watch("a training", 8)
     watch.step([1, 10], [False, False])
     assert np.isnan(watch.mean_return)
@@ -32,7 +32,7 @@ def test_returns_are_those_of_whole_episodes() -> None:
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_bar_is_for_terminals(
+def test_the_progress_bar_is_drawn_on_terminals_only(
     terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TTY_COMPATIBLE", str(int(terminal)))
@@ -44,7 +44,7 @@ def test_a_bar_is_for_terminals(
     assert bool(printed.err) is terminal
 
 
-def test_the_same_curve_is_drawn_in_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_curve_gives_the_same_file(tmp_path: Path) -> None:
     watch = Watch("a training", 8)
     for _ in range(4):
         watch.step([1, 2], [True, True])

@@ -1,4 +1,4 @@
-"""Environments that fail: the error is theirs, says where it can, and the wrapper goes on."""
+"""Faulty environments: errors pass or get a path, and the wrapper stays usable."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ FORMS = list(FINE)
 
 
 class BrokenError(Exception):
-    """What no library has heard of."""
+    """An error that no library knows."""
 
 
 class Stopped(BaseException):
-    """What no ``except Exception`` stops, as the interrupt of a user."""
+    """An error that is no `Exception`, as `KeyboardInterrupt`."""
 
 
 @pytest.fixture(params=AGENTS)
 def pair(request: pytest.FixtureRequest) -> Pair:
-    """An environment of NumPy, and the agents of every other library."""
+    """Pairs from NumPy to every other library."""
     found = Pair("numpy", request.param)
     found.require()
     return found
 
 
 class Stage:
-    """An environment in either form, wrapped, with what a good step of it is."""
+    """A wrapped environment, single or vector, and the results of a correct step."""
 
     def __init__(self, pair: Pair, form: str, *steps: Callable[[], Value], **first: Value) -> None:
         self.library: Library = pair.target
@@ -63,7 +63,7 @@ class Stage:
         return self.agent.step(self.agent.sample_action())
 
     def goes_on(self) -> None:
-        """Fail unless a next step arrives in full."""
+        """Fail unless the next step is correct."""
         for _ in range(2):
             obs, reward, terminated, truncated, info = self.step()
             bare = FINE[self.form]()
@@ -81,10 +81,10 @@ def raising(error: BaseException) -> Callable[[], NoReturn]:
     return fail
 
 
-class TestWhatAnEnvironmentRaises:
+class TestErrorsOfAnEnvironment:
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.parametrize("kind", [BrokenError, OSError, StopIteration, TypeError, Stopped])
-    def test_in_a_step_reaches_the_agent_itself(
+    def test_an_error_in_step_passes_unchanged(
         self, pair: Pair, kind: type[BaseException], form: str
     ) -> None:
         error = kind("the motor is on fire")
@@ -100,7 +100,7 @@ class TestWhatAnEnvironmentRaises:
         stage.goes_on()
 
     @pytest.mark.parametrize("form", FORMS)
-    def test_in_a_reset_reaches_the_agent_itself(self, pair: Pair, form: str) -> None:
+    def test_an_error_in_reset_passes_unchanged(self, pair: Pair, form: str) -> None:
         error = BrokenError("no such level")
         stage = Stage(pair, form, first=raising(error))
         with pytest.raises(BrokenError) as caught:
@@ -109,7 +109,7 @@ class TestWhatAnEnvironmentRaises:
         stage.goes_on()
 
     @pytest.mark.parametrize("method", ["render", "close"])
-    def test_elsewhere_reaches_the_agent_itself(
+    def test_an_error_elsewhere_passes_unchanged(
         self, pair: Pair, method: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         error = BrokenError("no screen")
@@ -120,7 +120,7 @@ class TestWhatAnEnvironmentRaises:
         assert caught.value is error
         stage.goes_on()
 
-    def test_as_one_of_many_reaches_the_agent_of_all(self, pair: Pair) -> None:
+    def test_an_error_of_one_environment_in_a_vector_passes_unchanged(self, pair: Pair) -> None:
         error = BrokenError("one of them")
         envs = SyncVectorEnv([Scripted, lambda: Scripted(raising(error))])
         agent = vector_bridge(pair, envs)
@@ -187,13 +187,11 @@ HOPELESS: dict[str, tuple[Callable[[], Value], str, str]] = {
 }
 
 
-class TestWhatHasNoCounterpart:
+class TestValuesThatCannotBeConverted:
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.parametrize("place", PLACES)
     @pytest.mark.parametrize("what", HOPELESS)
-    def test_is_an_error_that_says_where(
-        self, pair: Pair, what: str, place: str, form: str
-    ) -> None:
+    def test_the_error_has_a_path(self, pair: Pair, what: str, place: str, form: str) -> None:
         make, path, problem = HOPELESS[what]
         inside = {"below": make()} if place == "info" else make()
         stage = Stage(pair, form, with_(form, PLACES[place], lambda: inside))
@@ -201,10 +199,10 @@ class TestWhatHasNoCounterpart:
             assert stage.step()[1] == float(TOO_MANY_BITS)
             return
         if what == "a tensor without values" and pair.target.name == "torch":
-            assert stage.step()  # it is the agent's own array
+            assert stage.step()  # an array of the target is not converted
             return
         is_own = what == "an array that was deleted" and pair.target.name == "jax"
-        # a single reward is looked at on the host
+        # a single reward is read on the host
         if is_own and (place, form) != ("reward", "single"):
             assert stage.step()
             return
@@ -218,7 +216,7 @@ class TestWhatHasNoCounterpart:
         stage.goes_on()
 
     @pytest.mark.parametrize("form", FORMS)
-    def test_is_not_kept(self, pair: Pair, form: str) -> None:
+    def test_the_value_is_not_kept_alive(self, pair: Pair, form: str) -> None:
         held = np.ones(1000)
         gone = weakref.ref(held)
         told = {"fine": held, "hopeless": TOO_MANY_BITS}
@@ -232,7 +230,7 @@ class TestWhatHasNoCounterpart:
         assert gone() is None
 
     @pytest.mark.parametrize("form", FORMS)
-    def test_in_a_reset_says_where(self, pair: Pair, form: str) -> None:
+    def test_the_error_in_reset_has_a_path(self, pair: Pair, form: str) -> None:
         stage = Stage(pair, form, first=lambda: (np.zeros(3), {"seed": [TOO_MANY_BITS]}))
         with pytest.raises(ConversionError) as caught:
             stage.agent.reset()
@@ -240,9 +238,7 @@ class TestWhatHasNoCounterpart:
         stage.goes_on()
 
     @pytest.mark.parametrize("form", FORMS)
-    def test_of_an_action_says_where_and_leaves_the_environment_alone(
-        self, pair: Pair, form: str
-    ) -> None:
+    def test_an_action_is_refused_before_the_environment_steps(self, pair: Pair, form: str) -> None:
         stage = Stage(pair, form)
         with pytest.raises(ConversionError) as caught:
             stage.agent.step({"turn": [TOO_MANY_BITS]})
@@ -273,18 +269,20 @@ RUBBISH: dict[str, Callable[[], Value]] = {
 }
 
 
-class TestRubbish:
+class TestWrongResults:
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.parametrize("place", [0, 1, 2, 3, 4])
     @pytest.mark.parametrize("what", RUBBISH)
-    def test_passes_as_it_is(self, pair: Pair, what: str, place: int, form: str) -> None:
+    def test_a_wrong_value_passes_unchanged(
+        self, pair: Pair, what: str, place: int, form: str
+    ) -> None:
         value = RUBBISH[what]()
         stage = Stage(pair, form, with_(form, place, lambda: value))
         got = stage.step()[place]
         if what in {"an empty list", "an empty array of objects"}:
             assert type(got) is type(value)
             assert len(got) == 0
-        elif isinstance(value, np.ndarray):  # the test holds it, and could write into it
+        elif isinstance(value, np.ndarray):  # the test holds the array, so it is copied
             assert got.dtype == value.dtype
             assert got.tolist() == value.tolist()
             assert not np.shares_memory(got, value)
@@ -304,7 +302,7 @@ class TestRubbish:
         ],
         ids=repr,
     )
-    def test_for_a_whole_step_is_pythons_error(
+    def test_a_step_that_is_no_tuple_is_pythons_error(
         self, pair: Pair, told: Value, message: str, form: str
     ) -> None:
         stage = Stage(pair, form, lambda: told)
@@ -313,7 +311,7 @@ class TestRubbish:
         stage.goes_on()
 
     @pytest.mark.parametrize("form", FORMS)
-    def test_for_a_reset_is_pythons_error(self, pair: Pair, form: str) -> None:
+    def test_a_reset_that_is_no_tuple_is_pythons_error(self, pair: Pair, form: str) -> None:
         stage = Stage(pair, form, first=lambda: None)
         with pytest.raises(TypeError, match="cannot unpack non-iterable NoneType"):
             stage.agent.reset()
@@ -335,21 +333,19 @@ CHANGES: list[Callable[[], Value]] = [
     lambda: "lost",
     lambda: np.asfortranarray(np.arange(6, dtype=np.complex64).reshape(2, 3)),
 ]
-"""Observations of an environment that cannot make up its mind."""
+"""Observations that differ from step to step."""
 
 
 def swapped_to_native(bare: Value) -> Value:
-    """Return what ``bare`` is once bytes have the order of the machine."""
+    """Return ``bare`` in native byte order."""
     if isinstance(bare, np.ndarray):
         return bare.astype(bare.dtype.newbyteorder("="))
     return bare
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_environment_may_change_its_mind_about_shapes_dtypes_and_structure(
-    pair: Pair, form: str
-) -> None:
-    """Twice around, and often enough for short ways to be found and left."""
+def test_observations_may_change_shape_dtype_and_structure(pair: Pair, form: str) -> None:
+    """Two rounds, so that fast paths are taken again after other values."""
     told = [change for change in CHANGES for _ in range(3)] * 2
     stage = Stage(pair, form, *[with_(form, 0, change) for change in told])
     for change in told:
@@ -357,7 +353,7 @@ def test_an_environment_may_change_its_mind_about_shapes_dtypes_and_structure(
     stage.goes_on()
 
 
-def test_infos_may_change_from_step_to_step(pair: Pair) -> None:
+def test_infos_may_change_in_every_step(pair: Pair) -> None:
     told = [change for change in CHANGES for _ in range(3)] * 2
 
     def info_with(change: Callable[[], Value]) -> Callable[[], Value]:
@@ -370,7 +366,7 @@ def test_infos_may_change_from_step_to_step(pair: Pair) -> None:
 
 
 class Reusing(gym.Env[Any, Any]):
-    """Writes every observation, info and reward into the same arrays."""
+    """Writes every result into the same arrays."""
 
     def __init__(self) -> None:
         self.observation_space = gym.spaces.Dict(
@@ -399,7 +395,7 @@ class Reusing(gym.Env[Any, Any]):
 
 class TestReusedBuffers:
     @pytest.mark.parametrize("copy", [None, True])
-    def test_leave_what_was_returned_as_it_was(self, pair: Pair, copy: bool | None) -> None:
+    def test_earlier_results_do_not_change(self, pair: Pair, copy: bool | None) -> None:
         agent = bridge(pair, Reusing(), copy=copy)
         agent.reset()
         seen = [agent.step(agent.sample_action()) for _ in range(40)]
@@ -413,7 +409,7 @@ class TestReusedBuffers:
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_an_environment_that_fails_when_it_is_reset_by_itself_can_be_reset_again(
+def test_an_environment_that_fails_in_autoreset_can_be_reset_again(
     pair: Pair, mode: AutoresetMode
 ) -> None:
     error = BrokenError("no next level")

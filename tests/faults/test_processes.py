@@ -1,4 +1,4 @@
-"""What takes a whole process down, or would: dead workers, and memory that must not be written."""
+"""Faults of whole processes: dead workers and writes to read-only memory."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _DEATHS = {
 @pytest.mark.parametrize(
     ("library", "death"), [*(("torch", death) for death in _DEATHS), ("jax", "is killed")]
 )
-def test_a_worker_that_dies_is_the_error_that_gymnasium_raises_and_leaves_none_behind(
+def test_a_dead_worker_gives_gymnasiums_error_and_leaves_no_process(
     library: str, death: str
 ) -> None:
     require(library)
@@ -141,7 +141,7 @@ print("done")
 
 
 @pytest.mark.parametrize("library", ["torch", "jax", "mlx"])
-def test_memory_that_must_not_be_written_is_not_and_no_process_ends_by_it(library: str) -> None:
-    """Read-only arrays and files in memory: to write through to them is a segmentation fault."""
+def test_read_only_memory_is_not_written_and_no_process_crashes(library: str) -> None:
+    """Read-only arrays and memory maps: a write is a segmentation fault."""
     require(library)
     assert run_python(_MAPPED.replace("LIBRARY", library)) == "done\n"

@@ -1,4 +1,4 @@
-"""Environments that fail, each in the way that a test tells them to."""
+"""Environments that fail as a test says."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 __all__ = ["Scripted", "ScriptedVector", "Value", "fine", "fine_vector"]
 
 Value = Any
-"""What an environment returns, or an agent gives it, right or wrong."""
+"""Any value that an environment returns or an agent passes."""
 
 NUM_ENVS = 2
 
 
 def fine() -> Value:
-    """Return a step that is as it should be."""
+    """Return a correct step."""
     return np.arange(3, dtype=np.float32), 1.0, False, False, {"left": np.int64(3)}
 
 
 def fine_vector() -> Value:
-    """Return a step of vector environments that is as it should be."""
+    """Return a correct step of vector environments."""
     flags = np.zeros(NUM_ENVS, np.bool_)
     obs = np.arange(6, dtype=np.float32).reshape(NUM_ENVS, 3)
     return obs, np.ones(NUM_ENVS), flags, flags.copy(), {"left": np.arange(NUM_ENVS)}
 
 
 class Scripted(gym.Env[Any, Any]):
-    """Takes its steps from a list of functions, and counts them; afterwards all goes well.
+    """Calls one function of a list in each step, and counts the steps; later steps are correct.
 
     Args:
-        steps: What is called, one for each step.
-        first: What is called by `reset`.
+        steps: The functions for the steps.
+        first: The function for `reset`.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Scripted(gym.Env[Any, Any]):
 
 
 class ScriptedVector(gym.vector.VectorEnv[Any, Any, Any]):
-    """The same for vector environments."""
+    """The vector form of `Scripted`."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Values that lie, fail, or never end: what each is has to be found out without believing it."""
+"""Values that lie, raise or never end: the core must not trust what they say."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from typing_extensions import override
 __all__ = ["HOSTILE", "Expected", "Sample"]
 
 Sample = Any
-"""A value that is not what it says."""
+"""A hostile value."""
 
 
 class Expected(NamedTuple):
-    """What has to become of a value."""
+    """The expected outcome for a value."""
 
     make: Callable[[], Sample]
     stays: bool = False
-    """Whether it comes back itself."""
+    """Whether the value is returned itself."""
     refused: str = ""
-    """What the problem begins with; the rest is in the words of a library."""
+    """The beginning of the error's problem; the rest may quote a library."""
     passes: type[BaseException] | None = None
-    """What no ``except Exception`` stops, and nobody here does."""
+    """An error that is no `Exception`, which must pass."""
     slow: bool = False
-    """Whether it takes a second to find out."""
+    """Whether the test takes about a second."""
 
 
 HOST = (1, 0)
@@ -39,18 +39,18 @@ UNFORESEEN = "it could not be converted: "
 
 
 class HostileError(RuntimeError):
-    """What hostile values raise."""
+    """The error that hostile values raise."""
 
 
 def fail(*_: object, **__: object) -> NoReturn:
     raise HostileError("hostile")
 
 
-# -- what has no text -----------------------------------------------------------------------------
+# -- values without text --------------------------------------------------------------------------
 
 
 class Speechless:
-    """Has no text to show in a message."""
+    """An object whose `repr` raises."""
 
     __repr__ = __str__ = __format__ = fail
 
@@ -59,16 +59,16 @@ class SpeechlessError(Exception):
     __str__ = __repr__ = fail
 
 
-# -- what is of another class than it says --------------------------------------------------------
+# -- values with a wrong `__class__` --------------------------------------------------------------
 
 
 def says(kind: object) -> Callable[[], Sample]:
-    """Return a type whose instances say that their class is ``kind``."""
+    """Return a type whose instances claim the class ``kind``."""
     return type("Says", (), {"__class__": kind})
 
 
 class _Agreeable(type):
-    """A type that says that it has whatever it is asked for."""
+    """A metaclass that claims every attribute."""
 
     def __getattr__(cls, name: str) -> bool:
         return True
@@ -79,14 +79,14 @@ class Agreeable(metaclass=_Agreeable):
 
 
 class Boundless:
-    """An object that has every attribute, and each of them every attribute."""
+    """An object that has every attribute, at any depth."""
 
     def __getattr__(self, name: str) -> Boundless:
         return self
 
 
 def from_(module: str) -> object:
-    """Return an object whose type says that it comes from ``module``."""
+    """Return an object whose type claims to come from ``module``."""
     return type("PRNGKeyArray", (), {"__module__": module})()
 
 
@@ -94,7 +94,7 @@ def from_(module: str) -> object:
 
 
 class Hollow(Mapping[str, Sample]):
-    """A mapping that makes up what it holds."""
+    """A mapping that makes up its items."""
 
     keys_of: Callable[[], Iterator[str]] = staticmethod(lambda: iter("a"))
     length = 1
@@ -161,7 +161,7 @@ class BottomlessList(list[Sample]):
 
 
 class Rewriting(list[Sample]):
-    """A list that holds something else than what is put into it."""
+    """A list that changes the items put into it."""
 
     @override
     def __setitem__(self, index: Sample, value: Sample) -> None:
@@ -186,7 +186,7 @@ class CopiesToItself(dict[str, Sample]):
 
 @dataclass
 class Secretive:
-    """A dataclass whose fields fail to be read."""
+    """A dataclass whose fields raise when they are read."""
 
     a: Sample
 
@@ -210,7 +210,7 @@ class NoFloat(float):
 
 
 class Producer:
-    """An array of three numbers; its device and what it exports are as its type says."""
+    """An array of three numbers with a given device and export."""
 
     where: Sample = HOST
 
@@ -225,17 +225,17 @@ class Producer:
 
 
 def at(where: Sample) -> Callable[[], Sample]:
-    """Return what makes a producer that says its memory is at ``where``."""
+    """Return a function that makes a producer with the device ``where``."""
     return type("At", (Producer,), {"where": where})
 
 
 def exporting(value: Sample) -> Callable[[], Sample]:
-    """Return what makes a producer that exports ``value``."""
+    """Return a function that makes a producer that exports ``value``."""
     return type("Exporting", (Producer,), {"__dlpack__": lambda _, **__: value})
 
 
 def raising(kind: type[BaseException], *words: str) -> Callable[[], Sample]:
-    """Return what makes a producer that raises an error when it is to export."""
+    """Return a function that makes a producer whose export raises."""
 
     def export(_: object, **__: object) -> NoReturn:
         raise kind(*words)
@@ -244,7 +244,7 @@ def raising(kind: type[BaseException], *words: str) -> Callable[[], Sample]:
 
 
 def used_twice() -> Sample:
-    """Return a producer whose one capsule was taken by somebody else."""
+    """Return a producer whose only capsule is used already."""
     capsule = np.ones(3).__dlpack__()
     producer: Sample = exporting(capsule)()
     np.from_dlpack(producer)
@@ -252,7 +252,7 @@ def used_twice() -> Sample:
 
 
 class Fleeting(Producer):
-    """Hands out memory and forgets it: the capsule has to keep it."""
+    """Exports memory that only the capsule keeps alive."""
 
     @override
     def __dlpack__(self, **keywords: Sample) -> Sample:
@@ -260,7 +260,7 @@ class Fleeting(Producer):
 
 
 class DifferentEveryTime(Producer):
-    """Is somewhere else whenever it is asked."""
+    """Reports another device in every call."""
 
     places = count(1)
 
@@ -282,7 +282,7 @@ class HalfAProducer:
         fail()
 
 
-# -- arrays by the standard, or by name only ------------------------------------------------------
+# -- objects that only look like arrays -----------------------------------------------------------
 
 
 class Standard:
@@ -291,7 +291,7 @@ class Standard:
 
 
 class LongSequence(Standard):
-    """NumPy would take it for a sequence of as many numbers as it likes."""
+    """An endless sequence, which NumPy would try to read."""
 
     def __len__(self) -> int:
         return 1 << 40
@@ -312,7 +312,7 @@ class ShowsNothing(Standard):
 # -- memory ---------------------------------------------------------------------------------------
 
 HUGE = 1 << 40
-"""Elements that no machine has memory for, and that a view shows none the less."""
+"""More elements than any machine has memory for; a broadcast view can have them."""
 
 
 def huge(name: str) -> Sample:
@@ -408,4 +408,4 @@ HOSTILE: dict[str, Expected] = {
     ),
     "an empty array of a huge shape": Expected(lambda: np.empty((0, HUGE), np.float32)),
 }
-"""By name; where nothing is said, it may arrive or be refused, as the libraries have it."""
+"""Hostile values by name. Without an expectation, a value may be converted or refused."""

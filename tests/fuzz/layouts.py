@@ -1,4 +1,4 @@
-"""Views of memory with any strides, drawn by chance; some would end the process of an importer."""
+"""Random views of memory with any strides; some would abort an importer."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["fuzz"]
 
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "float16", "float32", "float64", "complex64")
 ROOM = 4096
-"""Bytes on each side of where a view begins."""
+"""Bytes before and after the start of a view."""
 
 
 def drawn(generator: np.random.Generator) -> Host:
-    """Return a view into a buffer: overlapping, misaligned, reversed, broadcast, or ordinary."""
+    """Return a random view: overlapping, misaligned, reversed, broadcast or ordinary."""
     dtype = np.dtype(str(generator.choice(DTYPES)))
     shape = tuple(int(length) for length in generator.integers(0, 4, generator.integers(0, 5)))
     unit = 1 if generator.random() < 0.2 and dtype.kind != "b" else dtype.itemsize
@@ -29,7 +29,7 @@ def drawn(generator: np.random.Generator) -> Host:
         strides = tuple(abs(stride) for stride in strides)
     memory = generator.integers(0, 2, 2 * ROOM, np.uint8)
     if dtype.kind == "i" and dtype.itemsize == 8:
-        memory[:] = 0  # of any other eight bytes, JAX has no room for the integer
+        memory[:] = 0  # JAX cannot hold other integers of eight bytes
     offset = ROOM + (int(generator.integers(0, 64)) if generator.random() < 0.5 else 0)
     if unit > 1:
         offset -= offset % dtype.itemsize if generator.random() < 0.8 else 0
@@ -40,7 +40,7 @@ def drawn(generator: np.random.Generator) -> Host:
 
 
 def of(library: str, view: Host) -> Array:
-    """Return an array of ``library`` over the memory of ``view`` where it can have such memory."""
+    """Return an array of ``library`` over the memory of ``view``, if the library allows it."""
     if library == "torch":
         import torch
 
@@ -50,7 +50,7 @@ def of(library: str, view: Host) -> Array:
 
 
 def attack(pair: Pair, view: Host) -> None:
-    """Convert a view in every way, and compare; what may not be copied may be refused."""
+    """Convert a view in every way and compare; ``copy=False`` may be refused."""
     source = of(pair.source.name, view)
     values = np.array(view)
     wanted = pair.target.narrow.get(values.dtype.name, values.dtype.name)
@@ -70,7 +70,7 @@ def attack(pair: Pair, view: Host) -> None:
 
 
 def fuzz(seed: int, views: int, names: Sequence[str] = ()) -> int:
-    """Attack pairs with as many views; return how many there were, all together."""
+    """Attack pairs with random views; return their number."""
     generator = np.random.default_rng(seed)
     pairs = [
         pair

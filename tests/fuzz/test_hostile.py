@@ -1,4 +1,4 @@
-"""Values that lie end no process, keep nobody waiting, and change nothing that is beside them."""
+"""Hostile values crash nothing, do not hang, and do not change other values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUICK = [what for what, expected in HOSTILE.items() if not expected.slow]
 
 
 def outcome(convert: Callable[[], Sample]) -> tuple[Sample, BaseException | None]:
-    """Return what ``convert`` returns, and what it raises if it may; all else is a failure."""
+    """Return the result of ``convert`` or its error; any other error is a failure."""
     try:
         return convert(), None
     except (ConversionError, KeyboardInterrupt, SystemExit, GeneratorExit) as error:
@@ -31,7 +31,7 @@ def outcome(convert: Callable[[], Sample]) -> tuple[Sample, BaseException | None
 
 
 def judge(error: BaseException | None, expected: Expected, path: str) -> None:
-    """Fail unless ``error`` is what has to become of a value that sits at ``path``."""
+    """Fail unless ``error`` is the expected one for the value at ``path``."""
     if isinstance(error, ConversionError):
         assert not expected.stays, str(error)
         assert error.problem.startswith(expected.refused), str(error)
@@ -43,7 +43,7 @@ def judge(error: BaseException | None, expected: Expected, path: str) -> None:
 
 
 def attack(pair: Pair, what: str, copy: bool | None, depth: int) -> None:
-    """Convert a hostile value between two good ones, and look at what became of all three."""
+    """Convert a hostile value between two good ones, and check all three."""
     expected = HOSTILE[what]
     value: Sample = expected.make()
     beside = [pair.source.make(np.array([i, 2], np.float32)) for i in range(2)]
@@ -54,7 +54,7 @@ def attack(pair: Pair, what: str, copy: bool | None, depth: int) -> None:
     for i, array in enumerate(beside):
         assert pair.source.values(array).tolist() == [i, 2], "it has changed what is beside it"
     if copy is False and isinstance(error, CopyRequiredError):
-        return  # this may be what is beside it
+        return  # other values may be refused together with it
     judge(error, expected, "value" + "[0]" * depth + "[1]")
     if error is None:
         for _ in range(depth):
@@ -66,7 +66,7 @@ def attack(pair: Pair, what: str, copy: bool | None, depth: int) -> None:
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_value_stays_itself_arrives_or_is_refused(what: str) -> None:
+def test_a_hostile_value_is_converted_kept_or_refused(what: str) -> None:
     if HOSTILE[what].slow:
         attack(Pair("numpy", "torch"), what, None, 1)
         return
@@ -91,7 +91,7 @@ def test_a_hostile_info_leaves_the_wrapper_usable(what: str) -> None:
         agent.reset()
         for _ in range(2):
             step, error = outcome(partial(agent.step, agent.sample_action()))
-            # one call imports all arrays of a step, and does not say which one it refuses
+            # one call imports all arrays of a step; its error does not name the array
             is_of_a_step = str(error).startswith("obs: JAX could not make the array: ")
             judge(error, expected, "obs" if is_of_a_step else "info['hostile']")
             assert error is not None or list(step[4]) == ["hostile"]
@@ -99,7 +99,7 @@ def test_a_hostile_info_leaves_the_wrapper_usable(what: str) -> None:
         assert pair.target.values(obs).tolist() == [0, 1, 2]
 
 
-def test_what_is_beside_a_hostile_value_is_not_kept() -> None:
+def test_arrays_beside_a_hostile_value_are_not_kept_alive() -> None:
     gone: dict[str, weakref.ref[Host]] = {}
 
     def convert(what: str) -> Sample:

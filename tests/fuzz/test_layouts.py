@@ -1,4 +1,4 @@
-"""Memory in layouts that nobody has thought of, in a process that it may end."""
+"""Random memory layouts, converted in a process of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support import LIBRARIES, require, run_python
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_no_layout_of_memory_ends_the_process_or_changes_a_value(seed: int) -> None:
+def test_no_memory_layout_crashes_or_changes_a_value(seed: int) -> None:
     for name in LIBRARIES:
         require(name)
     code = f"""

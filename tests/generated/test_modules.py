@@ -41,7 +41,7 @@ def libraries() -> None:
         require(name)
 
 
-def test_there_is_a_class_for_every_ordered_pair() -> None:
+def test_every_ordered_pair_has_a_class() -> None:
     names = {f"{source.title()}To{target.title()}" for source, target in PAIRS}
     assert names == set(gymbridge.parallel.__all__) == set(gymbridge.batched.__all__)
     names.add("ArrayConversion")
@@ -70,7 +70,7 @@ def test_a_misspelt_name_is_an_attribute_error(package: str) -> None:
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @pytest.mark.parametrize("package", PACKAGES)
-def test_signatures(package: str, source: str, target: str) -> None:
+def test_signatures_are_complete(package: str, source: str, target: str) -> None:
     expected = ["env"]
     if target in HAVE_DEVICES:
         expected.append("device=None")
@@ -91,7 +91,7 @@ def test_signatures(package: str, source: str, target: str) -> None:
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @pytest.mark.parametrize("package", PACKAGES)
-def test_infer_is_the_constructor(package: str, source: str, target: str) -> None:
+def test_infer_calls_the_constructor(package: str, source: str, target: str) -> None:
     kind = wrapper(package, source, target)
     subclass: Any = type("Mine", (kind,), {})
     inferred, made = inspect.signature(subclass.infer), inspect.signature(kind)
@@ -115,9 +115,7 @@ def test_infer_is_the_constructor(package: str, source: str, target: str) -> Non
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_converters_of_both_directions_are_in_the_module_of_a_pair(
-    source: str, target: str
-) -> None:
+def test_the_module_of_a_pair_has_converters_for_both_directions(source: str, target: str) -> None:
     module = import_module(f"gymbridge.{source}_to_{target}")
     there, back = f"{source}_to_{target}", f"{target}_to_{source}"
     assert set(module.__all__) == {wrapper("gymbridge", source, target).__name__, there, back}
@@ -129,7 +127,7 @@ def test_converters_of_both_directions_are_in_the_module_of_a_pair(
     )
 
 
-def test_converters_convert() -> None:
+def test_converters_convert_arrays() -> None:
     import numpy as np
     import torch
 
@@ -141,7 +139,7 @@ def test_converters_convert() -> None:
     assert tensor.data_ptr() == array.ctypes.data
     for copied in (
         numpy_to_torch(value=array, copy=True),
-        # no type checker allows it, and it is what it looks like
+        # no type checker allows it
         cast("Any", numpy_to_torch)(array, None, True),
     ):
         assert copied.data_ptr() != array.ctypes.data
@@ -149,7 +147,7 @@ def test_converters_convert() -> None:
     np.testing.assert_array_equal(torch_to_numpy(there)["a"], array)
 
 
-def test_the_device_of_a_converter_may_be_given_by_position() -> None:
+def test_the_device_of_a_converter_may_be_positional() -> None:
     import numpy as np
 
     from gymbridge import ConversionError
@@ -168,7 +166,7 @@ def test_examples_run(package: str, source: str, target: str) -> None:
     assert results.attempted >= 8
 
 
-def test_importing_imports_no_array_library_and_no_generator() -> None:
+def test_the_import_loads_no_array_library_and_no_generator() -> None:
     code = """
 import sys
 import gymbridge, gymbridge.batched, gymbridge.parallel, gymbridge.vector
@@ -180,7 +178,7 @@ print(sorted(unwanted & sys.modules.keys()))
     assert run_python(code) == "[]\n"
 
 
-def test_a_wrapper_imports_its_own_libraries_only() -> None:
+def test_a_wrapper_imports_only_its_own_libraries() -> None:
     code = """
 import sys
 import gymbridge
@@ -200,7 +198,7 @@ print([name for name in ("cupy", "jax", "mlx", "torch") if name in sys.modules])
     ],
 )
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_missing_library_is_named_with_what_to_install(
+def test_a_missing_library_is_an_error_with_the_pip_command(
     package: str, library: str, title: str, install: str, unaffected: str
 ) -> None:
     code = f"""
@@ -219,7 +217,7 @@ except ImportError as error:
     )
 
 
-def test_missing_pettingzoo_is_named_with_what_to_install() -> None:
+def test_missing_pettingzoo_is_an_error_with_the_pip_command() -> None:
     code = """
 import sys
 sys.modules["pettingzoo"] = None
@@ -237,5 +235,5 @@ except ImportError as error:
     )
 
 
-def test_star_import_gives_every_wrapper() -> None:
+def test_import_star_gives_every_wrapper() -> None:
     assert run_python("from gymbridge import *; print(NumpyToJax.__name__)") == "NumpyToJax\n"

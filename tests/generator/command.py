@@ -1,4 +1,4 @@
-"""The command, and Python, run in processes of their own; and a spec that a user wrote."""
+"""Run the command and Python in processes of their own; a user's spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project of somebody who uses the generator."""
+"""Fixtures: a user's project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the generator and its templates believe of each other and of the runtime is so."""
+"""The generator, its templates and the runtime agree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_name_that_templates_bind_is_reserved(spec: str) -> None:
     selection = parse(spec, "spec.toml")
     own = {naming.wrapper(a, b) for a, b in selection.pairs}
     own |= {naming.forward(a, b) for a, b in selection.pairs}
-    own |= {"require_runtime_api", "lazy_names"}  # beside wrappers only
+    own |= {"require_runtime_api", "lazy_names"}  # only in packages with wrappers
     own |= {"testing", "BridgeMismatchError", "ClassVar", "Library", "Pair", "check_bridge"}
     own |= {"ArrayConversion", "array_conversion", "module_name_to_namespace", "module_namespace"}
     own |= set(get_args(Export))
@@ -52,11 +52,11 @@ def test_every_name_that_templates_bind_is_reserved(spec: str) -> None:
         assert bound_names(ast.parse(text)) <= own | naming.RESERVED, path
 
 
-def test_generated_code_asks_for_the_runtime_that_is_there() -> None:
+def test_generated_code_requires_the_current_runtime_api() -> None:
     assert RUNTIME_API == gymbridge_runtime.RUNTIME_API
 
 
-def test_a_package_passes_on_what_the_runtime_has() -> None:
+def test_everything_a_package_re_exports_exists() -> None:
     assert set(get_args(Export)) <= set(gymbridge_runtime.__all__)
 
 
@@ -67,7 +67,7 @@ def test_the_generic_backend_takes_every_fact_of_a_spec() -> None:
     assert parameters == always | Dlpack.model_fields.keys()
 
 
-def test_everything_in_a_spec_has_a_default_save_what_tells_libraries_apart(own_spec: str) -> None:
+def test_a_library_needs_only_name_title_module_and_array(own_spec: str) -> None:
     (backend,) = parse(own_spec, "my.toml").spec.backend
     required = [name for name, field in type(backend).model_fields.items() if field.is_required()]
     assert required == ["name", "title", "module", "array"]

@@ -1,4 +1,4 @@
-"""The functions that a spec names for the usual array are called by generated code."""
+"""Generated code calls the functions that a spec names in `[backend.calls]`."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ SUBSETS = {
 
 
 @pytest.mark.parametrize("calls", SUBSETS.values(), ids=SUBSETS)
-def test_each_of_them_may_be_left_out(calls: tuple[str, ...], tmp_path: Path) -> None:
-    """Every name that is used is bound, and every one that is imported is used."""
+def test_every_call_is_optional(calls: tuple[str, ...], tmp_path: Path) -> None:
+    """Every used name is bound, and every imported name is used."""
     for path, text in rendered(calls).items():
         target = tmp_path / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def test_each_of_them_may_be_left_out(calls: tuple[str, ...], tmp_path: Path) ->
     ],
     ids=lambda value: "-".join(value) or "none" if isinstance(value, tuple) else None,
 )
-def test_without_a_way_there_is_no_fast_path(
+def test_without_the_calls_of_a_direction_it_has_no_fast_path(
     form: str, calls: tuple[str, ...], to_strict: bool, from_strict: bool
 ) -> None:
     files = rendered(calls)
@@ -157,7 +157,7 @@ print("used")
 """
 
 
-def test_they_are_called_and_what_they_refuse_takes_the_general_path(project: Path) -> None:
+def test_calls_are_used_and_their_refusals_take_the_general_path(project: Path) -> None:
     require("array_api_strict")
     (project / "my.toml").write_text(
         spec(("to_numpy", "from_numpy", "item")) + '[package]\nname = "mine.bridges"\n',

@@ -1,4 +1,4 @@
-"""The libraries that are known and not in the default matrix: had by name, absent otherwise."""
+"""The catalogue: libraries in the shipped spec that only `--backends` selects."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ def pairs(*names: str, text: str | None = None) -> list[str]:
     return [f"{a.name}>{b.name}" for a, b in parse(text, "spec.toml", names).pairs]
 
 
-def test_it_is_in_the_spec_and_not_in_the_matrix() -> None:
+def test_catalogue_libraries_are_in_the_spec_and_not_in_the_matrix() -> None:
     spec = parse(shipped_spec().read_text(encoding="utf-8"), "spec.toml").spec
     assert spec.matrix.backends is not None
     chosen, known = {*spec.matrix.backends}, {backend.name for backend in spec.backend}
     assert known - chosen == {*CATALOGUE}
 
 
-def test_no_entry_of_it_needs_code_of_its_own() -> None:
+def test_no_catalogue_entry_needs_code() -> None:
     spec = parse(shipped_spec().read_text(encoding="utf-8"), "spec.toml").spec
     entries = [backend for backend in spec.backend if backend.name in CATALOGUE]
     assert [entry.name for entry in entries if entry.runtime] == []
     assert all(entry.distribution for entry in entries)
 
 
-def test_backends_named_are_paired_with_each_other() -> None:
+def test_named_backends_are_paired_with_each_other() -> None:
     assert pairs("warp", "torch") == ["torch>warp", "warp>torch"]
     assert pairs("torch", "warp", "torch") == ["torch>warp", "warp>torch"]
     assert len(pairs(*CATALOGUE, "numpy", "torch", "jax")) == 8 * 7
 
 
-def test_a_spec_that_extends_gymbridge_has_them_too(own_spec: str) -> None:
+def test_a_spec_that_extends_gymbridge_has_the_catalogue_too(own_spec: str) -> None:
     assert pairs("warp", "strict", text=own_spec) == ["strict>warp", "warp>strict"]
-    # what is named is meant, though none of the two is the spec's own
+    # named libraries are paired, even if none is the spec's own
     assert pairs("warp", "torch", text=own_spec) == ["torch>warp", "warp>torch"]
 
 
-def test_pairs_of_a_spec_stay_left_out(own_spec: str) -> None:
+def test_named_backends_do_not_add_pairs_that_a_spec_leaves_out(own_spec: str) -> None:
     text = own_spec + '[matrix]\npairs = [["strict", "warp"], ["torch", "strict"]]\n'
     assert pairs("strict", "warp", text=text) == ["strict>warp"]
     with pytest.raises(
@@ -71,13 +71,13 @@ def test_pairs_of_a_spec_stay_left_out(own_spec: str) -> None:
         ),
     ],
 )
-def test_what_makes_no_pair_is_an_error(names: tuple[str, ...], message: str) -> None:
+def test_names_that_make_no_pair_are_an_error(names: tuple[str, ...], message: str) -> None:
     with pytest.raises(GeneratorError) as caught:
         pairs(*names)
     assert str(caught.value) == message
 
 
-def test_the_command_writes_a_package_of_the_users(tmp_path: Path) -> None:
+def test_the_command_writes_a_package_for_named_backends(tmp_path: Path) -> None:
     out = "src/mine/bridges"
     done = gymbridge("generate", "--backends", "warp, torch", "--out", out, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -87,7 +87,7 @@ def test_the_command_writes_a_package_of_the_users(tmp_path: Path) -> None:
     everything = "".join(
         path.read_text(encoding="utf-8") for path in (tmp_path / out).rglob("*.py")
     )
-    # an example that imports from gymbridge would find nothing there
+    # examples must import from the generated package
     assert "from gymbridge import" not in everything
     again = gymbridge("check", "--backends", "torch,warp", "--out", out, cwd=tmp_path)
     assert (again.returncode, again.stderr) == (0, "")
@@ -98,7 +98,7 @@ def test_the_command_writes_a_package_of_the_users(tmp_path: Path) -> None:
     )
 
 
-def test_settings_may_name_them(tmp_path: Path) -> None:
+def test_settings_may_name_backends(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         '[tool.gymbridge]\nbackends = ["pyarrow", "numpy"]\nout = "bridges"\n', encoding="utf-8"
     )
@@ -114,7 +114,7 @@ def test_settings_may_name_them(tmp_path: Path) -> None:
     ]
 
 
-def test_an_absent_library_is_named_with_what_installs_it(tmp_path: Path) -> None:
+def test_a_missing_library_is_an_error_with_the_pip_command(tmp_path: Path) -> None:
     gymbridge("generate", "--backends", "warp,numpy", "--out", "bridges", cwd=tmp_path)
     code = """
 import sys

@@ -1,4 +1,4 @@
-"""Completion, asked of the shells themselves."""
+"""Completion scripts, tried in the shells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE = 60.0
 
 @pytest.fixture
 def shell(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A shell that is installed, with its script in the working folder."""
+    """An installed shell, with its script in the working folder."""
     require("shtab")
     name: str = request.param
     if shutil.which(name) is None:
@@ -51,7 +51,9 @@ def run(shell: str, code: str, folder: Path) -> list[str]:
         ("gymbridge generate --out s", ["src"]),
     ],
 )
-def test_bash(shell: str, words: str, completed: list[str], tmp_path: Path) -> None:
+def test_bash_completes_commands_and_options(
+    shell: str, words: str, completed: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "mine.toml").touch()
     (tmp_path / "script").touch()
     (tmp_path / "src").mkdir()
@@ -64,7 +66,7 @@ def test_bash(shell: str, words: str, completed: list[str], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("shell", ["fish"], indirect=True)
-def test_fish(shell: str, tmp_path: Path) -> None:
+def test_fish_completes_commands_and_options(shell: str, tmp_path: Path) -> None:
     code = "source ./_gymbridge; complete -C 'gymbridge do'; complete -C 'gymbridge generate --f'"
     found = run(shell, code, tmp_path)
     assert found[0] == "doctor"
@@ -72,7 +74,7 @@ def test_fish(shell: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["zsh"], indirect=True)
-def test_zsh(shell: str, tmp_path: Path) -> None:
+def test_zsh_completes_commands_and_options(shell: str, tmp_path: Path) -> None:
     pty = pytest.importorskip("pty", reason="zsh completes on a terminal only")
     ours, theirs = pty.openpty()
     with subprocess.Popen(

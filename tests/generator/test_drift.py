@@ -1,4 +1,4 @@
-"""What is committed is what the generator makes, on every machine."""
+"""The committed code is what the generator writes, on every machine."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_generated_code_is_current(shipped: dict[str, str]) -> None:
+def test_generated_code_is_up_to_date(shipped: dict[str, str]) -> None:
     assert compare(shipped, REPOSITORY / "generated/gymbridge") == []
 
 
-def test_nothing_in_the_generated_package_is_written_by_hand(shipped: dict[str, str]) -> None:
+def test_every_file_of_the_generated_package_is_generated(shipped: dict[str, str]) -> None:
     assert contents(REPOSITORY / "generated/gymbridge").keys() == shipped.keys()
 
 
-def test_the_schema_is_current() -> None:
+def test_the_schema_is_up_to_date() -> None:
     path = REPOSITORY / "generator/gymbridge_generator/backends.schema.json"
     assert path.read_text(encoding="utf-8") == schema(), (
         f"run: gymbridge schema --out {path.relative_to(REPOSITORY)}"
@@ -61,7 +61,7 @@ def test_every_template_is_used(shipped: dict[str, str]) -> None:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """The repository without its generated package, somewhere else."""
+    """A copy of the repository without its generated package."""
     ignore = shutil.ignore_patterns("__pycache__")
     for name in ("generator", "templates"):
         shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=ignore)
@@ -70,8 +70,8 @@ def copied(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_every_byte_comes_back(copied: Path, seed: str) -> None:
-    # with another hash seed, in another place, and without the packages it generates for
+def test_generating_from_nothing_gives_the_same_bytes(copied: Path, seed: str) -> None:
+    # another hash seed, another folder, and no array libraries
     done = gymbridge("generate", cwd=copied, path=[copied / "generator"], PYTHONHASHSEED=seed)
     assert done.returncode == 0, done
     assert contents(copied / "generated/gymbridge") == contents(REPOSITORY / "generated/gymbridge")
@@ -85,12 +85,12 @@ def test_templates_are_found_in_an_installed_package(copied: Path) -> None:
     elsewhere.mkdir()
     (elsewhere / "pyproject.toml").touch()
     path = [site, REPOSITORY / "generated", RUNTIME]
-    # without settings it is the installed wrappers that are checked
+    # without settings `check` looks at the installed wrappers
     done = gymbridge("check", cwd=elsewhere, path=path)
     assert done.returncode == 0, done
 
 
-def test_headers_name_sources_and_no_moment(shipped: dict[str, str]) -> None:
+def test_headers_name_the_sources_and_no_date(shipped: dict[str, str]) -> None:
     for path, text in shipped.items():
         if path == "py.typed":
             continue
@@ -108,7 +108,7 @@ def test_headers_name_sources_and_no_moment(shipped: dict[str, str]) -> None:
         assert is_untouched(text)
 
 
-def test_a_header_changes_with_what_the_spec_says_of_its_file(own_spec: str) -> None:
+def test_a_header_changes_only_with_its_part_of_the_spec(own_spec: str) -> None:
     def inputs(text: str, path: str) -> str:
         files = render(plan(parse(text, "my.toml")), resources.templates(), "my.toml")
         return files[path].splitlines()[2]

@@ -1,4 +1,4 @@
-"""A spec may be huge, malformed or made to harm: it is an error in a few lines, and soon."""
+"""A huge, malformed or hostile spec gives a short error, quickly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEEP = 20_000
 
 
 def errors(text: str) -> list[str]:
-    """Return the lines of what is said of a spec, none of them long or able to move a cursor."""
+    """Return the lines of the error; fail if one is long or holds escape codes."""
     with pytest.raises(SpecError) as caught:
         parse(text, "my.toml")
     lines = str(caught.value).split("\n")
@@ -72,24 +72,24 @@ def backend(name: str, more: str = "") -> str:
         ("spec_version = nan", "1: spec_version: nan is not allowed; use 1"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, message: str) -> None:
+def test_malformed_specs_are_errors_with_a_line(text: str, message: str) -> None:
     assert errors(text)[0].startswith(f"my.toml:{message}")
 
 
 @pytest.mark.parametrize("depth", [50, 200])
-def test_values_may_be_as_deep_as_they_can_be_read(depth: int) -> None:
+def test_deeply_nested_values_are_accepted(depth: int) -> None:
     text = f"spec_version = {'[' * depth}{']' * depth}\n[matrix]\nbackends = 1"
     assert errors(text)[1].startswith("my.toml:3: matrix.backends: 1 is of the wrong kind")
 
 
-def test_keys_may_be_deep_and_not_without_end() -> None:
+def test_very_deep_keys_are_refused() -> None:
     text = f"spec_version = 1\n{'.'.join('a' * 1001)} = 1\n"
     assert errors(text)[0].startswith("my.toml:2: a: unknown key")
     text = f"spec_version = 1\n{'.'.join('a' * DEEP)} = 1\n"
     assert errors(text) == ["my.toml:2: has more than 1000 dots; break the line"]
 
 
-def test_expressions_of_any_depth_are_refused() -> None:
+def test_deep_expressions_are_refused() -> None:
     for text in ("(" * 200, "a[" * 100, "-" * 200, "a." * 100, "a|" * 100, "[" * 199):
         message = errors(f"spec_version = 1\n{backend('mine', f'dtype = {text!r}')}")[0]
         assert message.startswith("my.toml:7: backend[0].dtype: '")
@@ -101,7 +101,7 @@ def test_lines_are_counted_as_editors_do() -> None:
     assert [line.split(": ")[0] for line in errors(text)] == ["my.toml:2", "my.toml:3"]
 
 
-def test_the_mark_that_some_editors_write_first_is_no_error(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
     path.write_bytes(b"\xef\xbb\xbf" + OWN_SPEC.replace("\n", "\r\n").encode())
     assert load(path) == parse(OWN_SPEC, "my.toml")
@@ -120,7 +120,7 @@ def test_the_mark_that_some_editors_write_first_is_no_error(tmp_path: Path) -> N
         ),
     ],
 )
-def test_what_is_no_text(tmp_path: Path, data: bytes, message: str) -> None:
+def test_files_that_are_no_utf_8_are_refused(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "my.toml"
     path.write_bytes(data)
     with pytest.raises(GeneratorError) as caught:
@@ -128,33 +128,33 @@ def test_what_is_no_text(tmp_path: Path, data: bytes, message: str) -> None:
     assert str(caught.value) == message.format(path=path)
 
 
-def test_a_spec_may_be_as_large_as_it_may_be(tmp_path: Path) -> None:
+def test_a_spec_of_the_largest_size_is_read(tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
     path.write_text(OWN_SPEC + "#" * (LARGEST - len(OWN_SPEC)), encoding="utf-8")
     assert load(path) == parse(OWN_SPEC, "my.toml")
 
 
-def test_a_spec_that_is_none(tmp_path: Path) -> None:
+def test_a_folder_instead_of_a_spec_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(GeneratorError) as caught:
         load(tmp_path)
     assert str(caught.value) == f"{tmp_path}: Is a directory; name a spec with --spec"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
-def test_a_file_without_an_end_is_not_read_to_it(tmp_path: Path) -> None:
+def test_an_endless_file_is_refused(tmp_path: Path) -> None:
     done = gymbridge("list", "--spec", "/dev/zero", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("gymbridge: /dev/zero: is too large")
 
 
-def test_settings_that_are_no_text(project: Path) -> None:
+def test_settings_that_are_no_utf_8_are_an_error(project: Path) -> None:
     (project / "pyproject.toml").write_bytes(b"[tool.gymbridge]\nout = '\xff'\n")
     done = gymbridge("generate", cwd=project)
     file = project / "pyproject.toml"
     assert (done.returncode, done.stderr) == (2, f"gymbridge: {file}:2: is not UTF-8\n")
 
 
-def test_settings_with_a_path_that_is_none(project: Path) -> None:
+def test_a_null_byte_in_a_path_of_the_settings_is_an_error(project: Path) -> None:
     (project / "pyproject.toml").write_text('[tool.gymbridge]\nout = "a\\u0000b"\n', "utf-8")
     done = gymbridge("generate", cwd=project)
     assert done.returncode == 2
@@ -164,7 +164,7 @@ def test_settings_with_a_path_that_is_none(project: Path) -> None:
 # -- huge -----------------------------------------------------------------------------------------
 
 
-def test_of_many_errors_the_first_are_said() -> None:
+def test_only_the_first_of_many_errors_are_shown() -> None:
     text = "".join(f"key{number} = {number}\n" for number in range(5000))
     with pytest.raises(SpecError, match=r"\A5001 errors in the spec\n"):
         parse(text, "my.toml")
@@ -174,7 +174,7 @@ def test_of_many_errors_the_first_are_said() -> None:
     assert lines[-1] == "and 4951 more"
 
 
-def test_of_many_libraries_none_is_looked_at() -> None:
+def test_too_many_libraries_are_one_error() -> None:
     text = "spec_version = 1\n" + "".join(backend(f"a{number}") for number in range(5000))
     assert errors(text)[0] == "my.toml:2: backend: has too many items; give at most 64"
 
@@ -185,13 +185,13 @@ def test_a_key_is_found_at_the_end_of_a_large_file() -> None:
     assert line_of(text, ("matrix", "x", 1200, "a")) == 2402
 
 
-def test_a_value_of_many_lines_is_not_searched_for_ever() -> None:
+def test_a_value_with_very_many_lines_is_located_in_time() -> None:
     nested = "[[[\n" + "1,\n" * 50_000 + "]]]\n"
     text = f"spec_version = 1\ncolour = {nested}[matrix]\nforms = 1\n"
     assert line_of(text, ("matrix", "forms")) >= 50_000
 
 
-def test_a_spec_cannot_ask_for_pairs_without_end() -> None:
+def test_too_many_pairs_are_one_error() -> None:
     pairs = ", ".join(['["numpy", "torch"]'] * 5000)
     text = f'spec_version = 1\nextends = ["gymbridge"]\n[matrix]\npairs = [{pairs}]\n'
     assert errors(text) == [
@@ -203,14 +203,14 @@ def test_a_spec_cannot_ask_for_pairs_without_end() -> None:
 
 
 @pytest.mark.parametrize("name", ["aux", "con", "nul", "prn", "com1", "lpt9"])
-def test_names_that_windows_has_for_devices_are_refused(name: str) -> None:
+def test_device_names_of_windows_are_refused(name: str) -> None:
     assert errors(f"spec_version = 1\n{backend(name)}")[0] == (
         f"my.toml:3: backend[0].name: {name!r} is a device on Windows, and no file; use another "
         "name"
     )
 
 
-def test_no_two_files_differ_by_case_alone() -> None:
+def test_no_two_file_names_differ_only_in_case() -> None:
     for text in (SHIPPED, OWN_SPEC):
         paths = [path.lower() for path in render(plan(parse(text, "x")), templates(), "x")]
         assert len(set(paths)) == len(paths)
@@ -219,7 +219,7 @@ def test_no_two_files_differ_by_case_alone() -> None:
 # -- code -----------------------------------------------------------------------------------------
 
 
-def test_no_module_that_a_spec_names_is_imported(project: Path) -> None:
+def test_modules_named_in_a_spec_are_never_imported(project: Path) -> None:
     (project / "trap.py").write_text("open('sprung', 'w').close()\n", encoding="utf-8")
     (project / "my.toml").write_text(
         'spec_version = 1\nextends = ["gymbridge"]\n'
@@ -236,7 +236,7 @@ def test_no_module_that_a_spec_names_is_imported(project: Path) -> None:
     assert (project / "sprung").exists(), "importing what was generated is what imports it"
 
 
-# -- anything at all ------------------------------------------------------------------------------
+# -- random specs ---------------------------------------------------------------------------------
 
 NAMES = st.from_regex(r"[a-z_./\\A-Z0-9]{1,12}", fullmatch=True) | st.sampled_from(
     ["../evil", "/etc/evil", "__init__", "vector", "backends", "con", "a_to_b", "numpy", "a", "b"]
@@ -245,7 +245,7 @@ NAMES = st.from_regex(r"[a-z_./\\A-Z0-9]{1,12}", fullmatch=True) | st.sampled_fr
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=3))
-def test_whatever_libraries_are_called_files_stay_where_they_belong(
+def test_no_library_name_moves_a_file_out_of_its_folder(
     libraries: list[tuple[str, str]],
 ) -> None:
     entries = "".join(
@@ -264,8 +264,8 @@ def test_whatever_libraries_are_called_files_stay_where_they_belong(
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_a_broken_spec_is_an_error_and_nothing_else(data: st.DataObject) -> None:
-    """Cut out, repeated, replaced: whatever becomes of a spec, it can be used or is refused."""
+def test_a_damaged_spec_works_or_is_refused(data: st.DataObject) -> None:
+    """Parts of the spec are removed, repeated or replaced."""
     text = SHIPPED
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(text)))

@@ -1,4 +1,4 @@
-"""A spec is data: nothing in it runs, leaves a string or leaves the folder."""
+"""A spec is data: it cannot run code, end a string or leave the folder."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ ATTACKS = [
 ]
 
 
-# what has a harmless reading where it stands
+# these values are harmless for these keys
 HARMLESS = {
     ("title", "a.b"),
     ("title", "mine.__class__"),
@@ -122,7 +122,7 @@ def test_package_names_are_refused(attack: str) -> None:
         parse(SPEC.replace('[package]\nname = "mine"', f'[package]\nname = "{attack}"'), "my.toml")
 
 
-def test_what_is_written_is_spelled_anew() -> None:
+def test_expressions_are_written_in_pythons_own_spelling() -> None:
     assert type_expression(" a . b|\\\n c [ int,str ]") == "a.b | c[int, str]"
     assert type_expression("(a  # a comment\n)") == "a"
     assert type_expression("tuple[int, ...]|None") == "tuple[int, ...] | None"
@@ -139,14 +139,14 @@ def test_what_is_written_is_spelled_anew() -> None:
         *("a" * 201, "1", "a[1]", "a['b']", "__builtins__", "a | __name__", "a.__dict__"),
     ],
 )
-def test_what_is_not_one_type_is_refused(text: str) -> None:
+def test_texts_that_are_not_one_type_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a type expression"):
         type_expression(text)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=30) | st.from_regex(r"[a-z.|\[\], ()'\"\n#=:*+]{1,20}", fullmatch=True))
-def test_type_expressions_hold_nothing_but_types(text: str) -> None:
+def test_type_expressions_hold_only_types(text: str) -> None:
     try:
         spelled = type_expression(text)
     except ValueError:
@@ -156,7 +156,7 @@ def test_type_expressions_hold_nothing_but_types(text: str) -> None:
         assert not isinstance(node, (ast.Call, ast.Lambda, ast.Await, ast.NamedExpr))
 
 
-def test_paths_stay_in_the_folder(own_spec: str, tmp_path: Path) -> None:
+def test_paths_stay_in_the_output_folder(own_spec: str, tmp_path: Path) -> None:
     selection = parse(own_spec, "my.toml")
     for path in render(plan(selection), templates(), "my.toml"):
         assert (tmp_path / path).resolve().is_relative_to(tmp_path)

@@ -1,4 +1,4 @@
-"""What a spec says of a library is in the module of the library."""
+"""Facts of a spec reach the generated module of the library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gymbridge_generator.resources import shipped_spec, templates
 
 
 def module(text: str) -> ast.Module:
-    """Return the module of the library that ``text`` adds."""
+    """Return the generated module of the library in ``text``."""
     return ast.parse(
         render(plan(parse(text, "my.toml")), templates(), "my.toml")["backends/strict.py"]
     )
@@ -23,7 +23,7 @@ def module(text: str) -> ast.Module:
 @pytest.mark.parametrize(
     ("more", "copies"), [("", False), ("copies_in = true\n", True), ("host = false\n", True)]
 )
-def test_arrays_that_are_in_no_memory_of_the_host_are_copied_in(
+def test_a_library_without_host_memory_copies_imports(
     own_spec: str, more: str, *, copies: bool
 ) -> None:
     (said,) = [
@@ -41,7 +41,7 @@ def test_arrays_that_are_in_no_memory_of_the_host_are_copied_in(
         ("BACKEND", "from mine.backend import BACKEND as STRICT"),
     ],
 )
-def test_a_backend_of_its_own_may_have_any_name(own_spec: str, name: str, statement: str) -> None:
+def test_a_hand_written_backend_may_have_any_name(own_spec: str, name: str, statement: str) -> None:
     text = f'{own_spec}runtime = "mine.backend:{name}"\n'
     found = {ast.unparse(node) for node in ast.walk(module(text)) if isinstance(node, ast.stmt)}
     assert statement in found
@@ -53,7 +53,7 @@ def test_a_backend_of_its_own_may_have_any_name(own_spec: str, name: str, statem
         ("numpy", "torch", True),
         ("torch", "numpy", True),
         ("jax", "mlx", True),
-        ("numpy", "strict", False),  # it names no calls
+        ("numpy", "strict", False),  # the entry of strict names no calls
         ("strict", "torch", False),
     ],
 )

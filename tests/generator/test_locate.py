@@ -1,4 +1,4 @@
-"""Lines of keys are exact, however the TOML is written."""
+"""Errors name the exact line of a key."""
 
 from __future__ import annotations
 
@@ -56,32 +56,34 @@ pairs = [
         (("matrix", "pairs", 0), 22),
         (("matrix", "pairs", 1), 23),
         (("matrix", "pairs", 1, 1), 25),
-        # what is missing is reported where it would belong
+        # a missing key is reported at its table
         (("backend", 1, "title"), 13),
         (("matrix", "forms"), 20),
         (("package", "name"), 1),
     ],
 )
-def test_line(path: tuple[str | int, ...], line: int) -> None:
+def test_every_key_is_found_on_its_line(path: tuple[str | int, ...], line: int) -> None:
     tomllib.loads(TEXT)
     assert line_of(TEXT, path) == line
 
 
-def test_line_inside_an_inline_table_that_goes_on() -> None:
+def test_keys_in_an_inline_table_of_several_lines_are_found() -> None:
     text = "a = 1\nb = { c = [\n1,\n2,\n], d = { e = [\n3,\n] } }\n"
     tomllib.loads(text)
     paths: list[tuple[str | int, ...]] = [("b",), ("b", "c", 1), ("b", "d"), ("b", "d", "e", 0)]
     assert [line_of(text, path) for path in paths] == [2, 4, 5, 6]
 
 
-def test_brackets_too_deep_to_be_closed_hide_no_key_before_them() -> None:
+def test_keys_beside_deeply_nested_brackets_are_found() -> None:
     text = "a = 1\nb = [[[\n" + "1,\n" * 10 + "]]]\nc = 2\n"
     tomllib.loads(text)
     assert [line_of(text, (key,)) for key in "abc"] == [1, 13, 14]
-    # what is missing at the top is said to be there, though no line before the end is whole
+    # a missing top-level key is reported on line 1, even if no part of the file is valid alone
     assert line_of("b = [[[\n1,\n]]]\n", ("c",)) == 1
 
 
-def test_a_search_that_takes_too_long_ends_behind_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locate, "_PATIENCE", len(TEXT) + 2)  # the whole, and one beginning of it
+def test_a_search_that_takes_too_long_stops_after_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        locate, "_PATIENCE", len(TEXT) + 2
+    )  # enough to parse the whole file and one beginning
     assert 2 < line_of(TEXT, ("title",)) < len(TEXT.splitlines())

@@ -1,4 +1,4 @@
-"""Writing touches what it must and nothing else."""
+"""Writing changes generated files and nothing else."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_everything_is_written_once(tmp_path: Path) -> None:
+def test_writing_again_changes_nothing(tmp_path: Path) -> None:
     assert [d.state for d in write(FILES, tmp_path)] == ["missing"] * 3
     for path, text in FILES.items():
         assert (tmp_path / path).read_bytes() == text.encode()
     assert write(FILES, tmp_path) == []
 
 
-def test_a_difference_is_what_would_mend_it(out: Path) -> None:
+def test_a_difference_has_the_diff_that_corrects_it(out: Path) -> None:
     (out / "vector/__init__.py").write_text(generated("b = '\u00e9'"), encoding="utf-8")
     (out / "old.py").write_text(generated("old = 1\n"), encoding="utf-8")
     (out / "__init__.py").unlink()
@@ -58,7 +58,7 @@ def test_a_difference_is_what_would_mend_it(out: Path) -> None:
     assert first.diff().splitlines()[2] == "@@ -0,0 +1,8 @@"
 
 
-def test_what_is_in_the_way_is_no_difference_to_read(out: Path, elsewhere: Path) -> None:
+def test_a_link_is_reported_as_not_generated(out: Path, elsewhere: Path) -> None:
     (out / "vector/__init__.py").unlink()
     (out / "vector").rmdir()
     (out / "vector").symlink_to(elsewhere, target_is_directory=True)
@@ -71,7 +71,7 @@ def test_what_is_in_the_way_is_no_difference_to_read(out: Path, elsewhere: Path)
     check_refused(out, "__init__.py, vector", elsewhere)
 
 
-def test_only_what_changed_is_written(out: Path) -> None:
+def test_only_changed_files_are_written(out: Path) -> None:
     for path in out.rglob("*.py"):
         os.utime(path, (1, 1))
     write(FILES | {"__init__.py": generated("a = 2\n")}, out)
@@ -81,9 +81,7 @@ def test_only_what_changed_is_written(out: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such modes")
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_who_may_read_what_is_written_is_up_to_the_user(
-    tmp_path: Path, mask: int, mode: int
-) -> None:
+def test_file_modes_follow_the_umask(tmp_path: Path, mask: int, mode: int) -> None:
     before = os.umask(mask)
     try:
         write(FILES, tmp_path / "out")
@@ -92,7 +90,7 @@ def test_who_may_read_what_is_written_is_up_to_the_user(
     assert (tmp_path / "out/__init__.py").stat().st_mode & 0o777 == mode
 
 
-def test_stale_files_are_removed_where_wrappers_go(out: Path) -> None:
+def test_stale_files_are_removed_in_the_folders_of_wrappers_only(out: Path) -> None:
     below = out / "mine"
     below.mkdir()
     for path in (out / "old.py", out / "vector/old.py", below / "of_another_spec.py"):
@@ -104,19 +102,19 @@ def test_stale_files_are_removed_where_wrappers_go(out: Path) -> None:
     assert (below / "of_another_spec.py").exists()
 
 
-def test_tests_beside_a_package_leave_it_alone(tmp_path: Path) -> None:
+def test_writing_tests_does_not_touch_a_package_below(tmp_path: Path) -> None:
     write(FILES, tmp_path / "vector")
     tests = {"test_vector.py": generated("c = 1\n")}
     assert [d.state for d in write(tests, tmp_path)] == ["missing"]
     assert compare(FILES, tmp_path / "vector") == []
 
 
-def test_a_folder_that_became_empty_is_removed(out: Path) -> None:
+def test_an_empty_folder_is_removed(out: Path) -> None:
     write({path: text for path, text in FILES.items() if "vector" not in path}, out)
     assert not (out / "vector").exists()
 
 
-def test_edits_by_hand_are_kept_unless_given_up(out: Path) -> None:
+def test_edited_files_are_kept_without_force(out: Path) -> None:
     path = out / "__init__.py"
     edited = path.read_text(encoding="utf-8") + "# by hand\n"
     path.write_text(edited, encoding="utf-8")
@@ -153,7 +151,7 @@ def test_a_file_without_the_header_is_never_touched(out: Path, *, force: bool) -
     assert not (out / "vector/__init__.py").exists(), "nothing is written unless all of it can be"
 
 
-def test_a_file_that_is_no_text_is_never_touched(out: Path) -> None:
+def test_a_binary_file_is_never_touched(out: Path) -> None:
     (out / "__init__.py").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(OutputError, match="not generated"):
         write(FILES, out, force=True)
@@ -167,13 +165,13 @@ def test_a_folder_in_the_way_is_never_touched(out: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "partial\n"])
-def test_a_marker_may_hold_what_it_likes(out: Path, text: str) -> None:
+def test_py_typed_may_have_any_content(out: Path, text: str) -> None:
     (out / "py.typed").write_text(text, encoding="utf-8")
     assert write(FILES, out) == []
     assert (out / "py.typed").read_text(encoding="utf-8") == text
 
 
-def test_line_ends_of_a_checkout_are_no_difference(out: Path) -> None:
+def test_windows_line_ends_are_no_difference(out: Path) -> None:
     path = out / "__init__.py"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert compare(FILES, out) == []
@@ -214,12 +212,12 @@ def test_a_template_that_fails_writes_nothing(
     assert not (project / "src").exists()
 
 
-# -- links and other things in the way ------------------------------------------------------------
+# -- links, folders and pipes in the place of files -----------------------------------------------
 
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A package of its own, beside the one that is written."""
+    """Another package, beside the written one."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     for name in ("__init__.py", "of_another_spec.py"):
@@ -228,7 +226,7 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def check_refused(out: Path, what: str, elsewhere: Path) -> None:
-    """Writing is refused because of ``what``; what is elsewhere stays as it is."""
+    """Fail unless writing is refused because of ``what``, and other folders do not change."""
     before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
     for force in (False, True):
         with pytest.raises(OutputError) as caught:
@@ -254,7 +252,7 @@ def test_a_link_to_a_generated_file_is_not_followed(out: Path, elsewhere: Path) 
     assert (out / "__init__.py").is_symlink()
 
 
-def test_a_link_that_leads_nowhere_is_not_replaced(out: Path, elsewhere: Path) -> None:
+def test_a_broken_link_is_not_replaced(out: Path, elsewhere: Path) -> None:
     (out / "__init__.py").unlink()
     (out / "__init__.py").symlink_to(elsewhere / "to_be")
     check_refused(out, "__init__.py", elsewhere)
@@ -269,19 +267,19 @@ def test_a_file_in_place_of_a_folder_is_never_touched(out: Path, elsewhere: Path
     assert (out / "vector").read_text(encoding="utf-8") == "mine\n"
 
 
-def test_a_link_is_no_stale_file(out: Path, elsewhere: Path) -> None:
+def test_a_link_is_never_stale(out: Path, elsewhere: Path) -> None:
     (out / "old.py").symlink_to(elsewhere / "of_another_spec.py")
     assert write(FILES, out) == []
     assert (out / "old.py").is_symlink()
 
 
-def test_what_only_a_linked_folder_has_is_not_stale(out: Path, elsewhere: Path) -> None:
+def test_files_in_a_linked_folder_are_never_stale(out: Path, elsewhere: Path) -> None:
     (out / "backends").symlink_to(elsewhere, target_is_directory=True)
     assert write(FILES, out) == [], "no file of the spec goes there"
     assert (elsewhere / "of_another_spec.py").exists()
 
 
-def test_the_folder_itself_may_be_a_link(tmp_path: Path, out: Path) -> None:
+def test_the_output_folder_may_be_a_link(tmp_path: Path, out: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(out, target_is_directory=True)
     (out / "old.py").write_text(generated("old = 1\n"), encoding="utf-8")
@@ -295,7 +293,7 @@ def test_the_folder_itself_may_be_a_link(tmp_path: Path, out: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pipes with names")
-def test_a_pipe_in_the_way_is_not_waited_for(out: Path, elsewhere: Path) -> None:
+def test_a_pipe_in_the_place_of_a_file_is_not_opened(out: Path, elsewhere: Path) -> None:
     (out / "__init__.py").unlink()
     os.mkfifo(out / "__init__.py")
     os.mkfifo(out / "other.py")

@@ -1,4 +1,4 @@
-"""A user's own library: five facts, one command, and typed wrappers that work."""
+"""A user's own library: a short spec gives working typed wrappers."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ def generated(project: Path) -> Path:
     return project / "src"
 
 
-def test_it_is_used(generated: Path) -> None:
+def test_wrappers_of_an_own_library_work(generated: Path) -> None:
     require("array_api_strict")
     require("torch")
-    # the shipped wrappers are not needed: a package of its own stands on the runtime
+    # a generated package needs the runtime, not the shipped wrappers
     done = python("-c", USE, cwd=generated, path=[generated, RUNTIME])
     assert (done.returncode, done.stdout) == (0, "used\n"), done.stderr
 
 
-def test_its_examples_run(generated: Path) -> None:
+def test_examples_in_the_docstrings_run(generated: Path) -> None:
     require("array_api_strict")
     require("jax")
     require("mlx")
@@ -100,7 +100,7 @@ for module in pkgutil.walk_packages(mine.bridges.__path__, "mine.bridges."):
 """
     done = python("-c", code, cwd=generated, path=[*STAND_INS, generated, RUNTIME])
     assert done.returncode == 0, done.stdout + done.stderr
-    # what wraps a PyTorch or JAX environment would need a wrapper that is not in the package
+    # an example for PyTorch or JAX environments would need a wrapper of another package
     assert done.stdout.split() == [
         "numpy_to_strict",
         "strict_to_cupy",
@@ -117,7 +117,7 @@ for module in pkgutil.walk_packages(mine.bridges.__path__, "mine.bridges."):
     ]
 
 
-def test_its_absence_names_what_to_install(generated: Path) -> None:
+def test_a_missing_library_is_an_error_with_the_pip_command(generated: Path) -> None:
     code = """
 import sys
 sys.modules["array_api_strict"] = None
@@ -134,7 +134,7 @@ except ImportError as error:
     ), done.stderr
 
 
-def test_another_runtime_is_refused(generated: Path) -> None:
+def test_a_package_for_another_runtime_is_refused(generated: Path) -> None:
     code = """
 import gymbridge_runtime.api as api
 api.RUNTIME_API += 1

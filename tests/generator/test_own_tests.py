@@ -1,4 +1,4 @@
-"""Tests and types that are generated for a user's package, and what upgrades say of it."""
+"""Generated tests and type assertions for a user's package; reports after an upgrade."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def mine(project: Path) -> Path:
     return project
 
 
-def test_they_are_written_compared_and_owned_like_the_package(mine: Path) -> None:
+def test_generated_tests_are_written_and_checked_like_the_package(mine: Path) -> None:
     done = gymbridge("generate", cwd=mine)
     assert done.returncode == 0, done.stderr
     there = ["test_bridges.py", "types_numpy_to_strict.py", "types_strict_to_numpy.py"]
@@ -59,7 +59,7 @@ def test_they_are_written_compared_and_owned_like_the_package(mine: Path) -> Non
     assert "removed tests/bridges/types_strict_to_numpy.py" in done.stdout
 
 
-def test_an_option_names_the_folder_too(mine: Path) -> None:
+def test_an_option_names_the_folder_of_the_tests(mine: Path) -> None:
     edit(mine / "pyproject.toml", 'tests = "tests/bridges"\n', "")
     assert gymbridge("generate", cwd=mine).returncode == 0
     assert not (mine / "tests").exists()
@@ -73,7 +73,7 @@ def test_an_option_names_the_folder_too(mine: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["src/mine/bridges", "src/mine/bridges/vector"])
-def test_they_are_kept_apart_from_the_wrappers(mine: Path, folder: str) -> None:
+def test_tests_may_not_go_where_wrappers_go(mine: Path, folder: str) -> None:
     done = gymbridge("generate", "--tests", folder, cwd=mine)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
@@ -81,7 +81,7 @@ def test_they_are_kept_apart_from_the_wrappers(mine: Path, folder: str) -> None:
     )
 
 
-def test_they_import_the_package_by_its_folders_if_the_spec_does_not_name_it(mine: Path) -> None:
+def test_the_package_name_is_inferred_from_its_folders(mine: Path) -> None:
     named = gymbridge("generate", cwd=mine)
     edit(mine / "my.toml", NAMED, "\n")
     done = gymbridge("generate", cwd=mine)
@@ -98,7 +98,7 @@ def test_they_import_the_package_by_its_folders_if_the_spec_does_not_name_it(min
     assert "from mine.bridges import testing" in module
 
 
-def test_libraries_chosen_without_a_spec_have_tests_too(tmp_path: Path) -> None:
+def test_tests_are_generated_without_a_spec(tmp_path: Path) -> None:
     chosen = ("--backends", "jax,torch", "--out", "bridges", "--tests", "tests")
     done = gymbridge("generate", *chosen, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -109,7 +109,9 @@ def test_libraries_chosen_without_a_spec_have_tests_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tests", [True, False])
 @pytest.mark.parametrize("folder", ["my-bridges", "class", "brücken"])
-def test_a_folder_needs_the_name_of_a_package(mine: Path, folder: str, *, tests: bool) -> None:
+def test_a_folder_name_that_is_no_identifier_is_refused(
+    mine: Path, folder: str, *, tests: bool
+) -> None:
     if not tests:
         edit(mine / "pyproject.toml", 'tests = "tests/bridges"\n', "")
     done = gymbridge("generate", "--out", folder, cwd=mine)
@@ -134,7 +136,7 @@ def test_a_folder_needs_the_name_of_a_package(mine: Path, folder: str, *, tests:
         ("on_path/mine/bridges", [], "on_path"),
     ],
 )
-def test_they_import_the_package_from_anybodys_tree(
+def test_generated_tests_import_the_package_in_any_tree(
     tmp_path: Path, out: str, marked: list[str], root: str
 ) -> None:
     require("torch")
@@ -147,21 +149,21 @@ def test_they_import_the_package_from_anybodys_tree(
     path = [GENERATOR, RUNTIME]
     done = gymbridge("generate", *options, cwd=tmp_path, path=[*path, tmp_path / "on_path"])
     assert done.returncode == 0, done.stderr
-    only = ("-k", "cycle or in_itself", "-p", "no:cacheprovider")
+    only = ("-k", "that_contains_itself", "-p", "no:cacheprovider")
     command = ("-P", "-m", "pytest", "-q", *only, "tests/bridges")
     done = python(*command, cwd=tmp_path, path=[*path, tmp_path / root])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
 
 
-def test_the_shipped_wrappers_written_elsewhere_are_not_those_of_gymbridge(tmp_path: Path) -> None:
+def test_shipped_wrappers_generated_elsewhere_are_tested_there(tmp_path: Path) -> None:
     done = gymbridge("generate", "--out", "bridges", "--tests", "tests", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     module = (tmp_path / "tests/test_bridges.py").read_text(encoding="utf-8")
     assert "from bridges import testing" in module
 
 
-def test_pytest_runs_them(mine: Path) -> None:
+def test_pytest_runs_the_generated_tests(mine: Path) -> None:
     require("array_api_strict")
     assert gymbridge("generate", cwd=mine).returncode == 0
     path = [mine / "src", GENERATOR, RUNTIME]
@@ -170,7 +172,7 @@ def test_pytest_runs_them(mine: Path) -> None:
     assert " passed" in done.stdout
 
 
-def test_pytest_skips_the_forms_that_need_what_is_not_installed(mine: Path) -> None:
+def test_generated_tests_skip_forms_whose_library_is_missing(mine: Path) -> None:
     require("array_api_strict")
     edit(mine / "my.toml", "[matrix]", '[matrix]\nforms = ["single", "parallel"]')
     assert gymbridge("generate", cwd=mine).returncode == 0
@@ -192,7 +194,7 @@ def test_pytest_skips_the_forms_that_need_what_is_not_installed(mine: Path) -> N
 @pytest.mark.parametrize(
     "forms", [["single"], ["vector"], ["single", "vector", "parallel", "batched"]]
 )
-def test_their_text_is_as_the_formatter_and_the_linter_would_have_it(
+def test_generated_tests_pass_the_formatter_and_the_linter(
     tmp_path: Path, forms: list[str]
 ) -> None:
     for spec in (SMALL, f"{LONG}{NAMED}[matrix]\n"):
@@ -220,7 +222,7 @@ def check_types(folder: Path, *checker: str) -> subprocess.CompletedProcess[str]
     return python("-m", *checker, cwd=folder, path=path, MYPYPATH=f"{folder / 'src'}:{RUNTIME}")
 
 
-def test_type_checkers_agree_with_them_and_notice_when_they_should_not(mine: Path) -> None:
+def test_type_checkers_pass_generated_tests_and_find_a_wrong_type(mine: Path) -> None:
     require("array_api_strict")
     require("mypy")
     require("pyright")
@@ -236,7 +238,7 @@ def test_type_checkers_agree_with_them_and_notice_when_they_should_not(mine: Pat
 
     wrapper = mine / "src/mine/bridges/numpy_to_strict.py"
     edit(wrapper, "-> tuple[StrictObsT, float,", "-> tuple[object, float,")
-    done = check_types(mine, *mypy)  # which remembers what has not changed
+    done = check_types(mine, *mypy)  # mypy has a cache, so this is quick
     assert done.returncode == 1
     assert "types_numpy_to_strict.py" in done.stdout
     assert "types_strict_to_numpy.py" not in done.stdout
@@ -245,7 +247,7 @@ def test_type_checkers_agree_with_them_and_notice_when_they_should_not(mine: Pat
 # -- after an upgrade -----------------------------------------------------------------------------
 
 
-def test_generating_again_says_what_changed(mine: Path) -> None:
+def test_generating_again_reports_the_changes(mine: Path) -> None:
     assert gymbridge("generate", cwd=mine).returncode == 0
     edit(mine / "my.toml", 'title = "array-api-strict"', 'title = "Strict arrays"')
     edit(mine / "my.toml", 'backends = ["strict", "numpy"]', 'backends = ["strict", "torch"]')
@@ -264,7 +266,7 @@ def test_generating_again_says_what_changed(mine: Path) -> None:
     ]
 
 
-def test_another_runtime_api_is_named(mine: Path) -> None:
+def test_a_changed_runtime_api_is_reported(mine: Path) -> None:
     assert gymbridge("generate", cwd=mine).returncode == 0
     root = mine / "src/mine/bridges/__init__.py"
     ours = f"require_runtime_api({api.RUNTIME_API}, __name__)"
@@ -278,7 +280,7 @@ def test_another_runtime_api_is_named(mine: Path) -> None:
     ]
 
 
-def test_what_a_newer_gymbridge_generated_asks_for_it() -> None:
+def test_a_package_from_a_newer_gymbridge_asks_for_an_upgrade() -> None:
     with pytest.raises(ImportError) as caught:
         api.require_runtime_api(api.RUNTIME_API + 1, "mine.bridges")
     assert "; upgrade gymbridge (`pip install --upgrade gymbridge`), or run `gymbridge" in str(

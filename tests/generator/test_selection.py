@@ -1,4 +1,4 @@
-"""Which wrappers a spec asks for, with and without a spec that it extends."""
+"""The pairs and forms that a spec selects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pairs(text: str) -> list[str]:
     return [f"{a.name}>{b.name}" for a, b in parse(text, "my.toml").pairs]
 
 
-def test_all_means_the_pairs_with_a_library_of_the_spec(own_spec: str) -> None:
+def test_all_means_every_pair_with_a_library_of_the_spec(own_spec: str) -> None:
     assert pairs(own_spec) == [
         "cupy>strict",
         "jax>strict",
@@ -38,7 +38,7 @@ def test_all_means_the_pairs_with_a_library_of_the_spec(own_spec: str) -> None:
     ]
 
 
-def test_without_extending_all_means_all() -> None:
+def test_all_means_every_pair_in_a_spec_that_extends_none() -> None:
     shipped = resources.shipped_spec().read_text(encoding="utf-8")
     assert len(pairs(shipped)) == 20
 
@@ -49,22 +49,22 @@ def test_without_extending_all_means_all() -> None:
         ('backends = ["strict", "torch"]', ["strict>torch", "torch>strict"]),
         ('backends = ["strict", "torch"]\npairs = "all"', ["strict>torch", "torch>strict"]),
         ('pairs = [["torch", "strict"]]', ["torch>strict"]),
-        # by name, pairs of others can be had as well
+        # named pairs may be of other libraries
         ('pairs = [["torch", "jax"], ["jax", "torch"]]', ["jax>torch", "torch>jax"]),
         ('backends = ["torch", "jax"]\npairs = [["torch", "jax"]]', ["torch>jax"]),
     ],
 )
-def test_selection(own_spec: str, matrix: str, expected: list[str]) -> None:
+def test_the_matrix_selects_pairs(own_spec: str, matrix: str, expected: list[str]) -> None:
     assert pairs(f"{own_spec}[matrix]\n{matrix}\n") == expected
 
 
 @pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "single"], ["batched"]])
-def test_forms(own_spec: str, forms: list[str]) -> None:
+def test_the_matrix_selects_forms(own_spec: str, forms: list[str]) -> None:
     selection = parse(f"{own_spec}[matrix]\nforms = {forms}\n", "my.toml")
     assert list(selection.spec.matrix.forms) == forms
 
 
-def test_a_package_without_wrappers_of_its_own_says_where_they_are(own_spec: str) -> None:
+def test_a_package_without_single_wrappers_names_its_subpackages(own_spec: str) -> None:
     text = own_spec + '[matrix]\nforms = ["vector", "parallel"]\n'
     files = render(plan(parse(text, "my.toml")), resources.templates(), "my.toml")
     said = "Typed wrappers between array libraries, in `vector` and `parallel`."
@@ -95,7 +95,7 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, extends in (("one", '"two"'), ("two", '"one"')):
         text = BASE.format(name=name, extends=extends)
         (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
-    # a distribution may have a command that is called like its spec
+    # a distribution may have a command with the name of its spec
     points = EntryPoints(
         EntryPoint(name, f"{module}:{name}", group)
         for name in ("one", "two")
@@ -107,7 +107,7 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("publish")
-def test_specs_of_others_can_be_extended_and_extend_others() -> None:
+def test_published_specs_may_extend_each_other() -> None:
     assert pairs(BASE.format(name="mine", extends='"one"')) == [
         "mine>one",
         "mine>two",
@@ -117,7 +117,7 @@ def test_specs_of_others_can_be_extended_and_extend_others() -> None:
 
 
 @pytest.mark.usefixtures("publish")
-def test_all_leaves_out_what_an_extended_spec_knows_and_does_not_choose(tmp_path: Path) -> None:
+def test_all_leaves_out_libraries_that_an_extended_spec_does_not_choose(tmp_path: Path) -> None:
     with (tmp_path / "two.toml").open("a", encoding="utf-8") as spec:
         spec.write(BASE.format(name="rare", extends="").partition("]\n")[2])
         spec.write('[matrix]\nbackends = ["one", "two"]\n')
@@ -145,7 +145,7 @@ def test_an_error_in_a_published_spec_names_it(tmp_path: Path, text: str, messag
 
 
 @pytest.mark.usefixtures("publish")
-def test_published_specs_are_named_when_one_is_unknown() -> None:
+def test_an_unknown_spec_is_an_error_that_lists_the_published_ones() -> None:
     with pytest.raises(
         SpecError, match=r"no spec 'three' is installed \(known: gymbridge, one, two\)"
     ):

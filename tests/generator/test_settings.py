@@ -1,4 +1,4 @@
-"""`[tool.gymbridge]` stands for options that are left out."""
+"""`[tool.gymbridge]` gives the values of missing options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_paths_are_relative_to_the_file(project: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[project]\n", "tool = 1\n", "[tool.another]\nout = 1\n"])
-def test_the_nearest_file_holds_though_it_says_nothing(project: Path, text: str) -> None:
+def test_the_nearest_pyproject_wins_even_without_a_table(project: Path, text: str) -> None:
     (project / "inner").mkdir()
     (project / "inner/pyproject.toml").write_text(text, encoding="utf-8")
     assert settings(project / "inner") == Settings()
@@ -55,7 +55,9 @@ def test_the_nearest_file_holds_though_it_says_nothing(project: Path, text: str)
         ("tool.gymbridge = 1\n", ["1: tool.gymbridge: is of the wrong kind; use a table"]),
     ],
 )
-def test_errors(project: Path, text: str, messages: list[str]) -> None:
+def test_wrong_settings_are_errors_with_a_line(
+    project: Path, text: str, messages: list[str]
+) -> None:
     file = project / "pyproject.toml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError) as caught:
@@ -63,7 +65,7 @@ def test_errors(project: Path, text: str, messages: list[str]) -> None:
     assert str(caught.value).splitlines() == [f"{file}:{message}" for message in messages]
 
 
-def test_a_file_that_is_no_toml(project: Path) -> None:
+def test_a_pyproject_that_is_no_toml_is_an_error(project: Path) -> None:
     (project / "pyproject.toml").write_text("[tool\n", encoding="utf-8")
     with pytest.raises(SettingsError, match=r"pyproject\.toml:1: not TOML: expected"):
         settings(project)

@@ -1,4 +1,4 @@
-"""Docstrings say what follows from the facts of a pair."""
+"""Docstrings state how a pair shares memory, from the facts of its libraries."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ ARROW = library("arrow", mutable=False, read_only="kept")
         (CUPY, NUMPY, "copied"),
     ],
 )
-def test_sharing(source: Backend, target: Backend, expected: str) -> None:
+def test_converters_share_where_the_facts_allow(
+    source: Backend, target: Backend, expected: str
+) -> None:
     assert sharing.sharing(source, target) == expected
 
 
@@ -75,7 +77,9 @@ def test_sharing(source: Backend, target: Backend, expected: str) -> None:
         (CUPY, NUMPY, "copied"),
     ],
 )
-def test_sharing_of_wrappers(source: Backend, target: Backend, expected: str) -> None:
+def test_wrappers_share_where_the_facts_allow(
+    source: Backend, target: Backend, expected: str
+) -> None:
     assert sharing.wrapped(source, target) == expected
 
 
@@ -137,13 +141,13 @@ HELD = "Observations are copies: the environment may keep its arrays and write i
         ),
     ],
 )
-def test_what_a_wrapper_does_with_observations(
+def test_docstrings_state_how_observations_are_shared(
     source: Backend, target: Backend, sentence: str
 ) -> None:
     assert sharing.observations(source, target) == sentence
 
 
-def test_what_a_wrapper_does_with_actions_and_a_converter_with_values() -> None:
+def test_docstrings_state_how_actions_and_values_are_shared() -> None:
     assert sharing.actions(NUMPY) == (
         "Actions reach the environment as copies, so that it may write into them."
     )

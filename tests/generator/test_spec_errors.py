@@ -1,4 +1,4 @@
-"""What is wrong with a spec is said with file and line, all of it at once."""
+"""Errors in a spec have a file and a line, and are reported together."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
             "my.toml:10: backend[0].annotation: stands beside typed = false, where signatures need "
             "none; leave it out",
         ),
-        # two of a kind
+        # duplicates
         (
             'distribution = "mine"',
             'distribution = "mine"\nextra = "mine"',
@@ -301,7 +301,7 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
             "my.toml:6: backend[0].class_name: the class names of 'mine' and 'jax' would be the "
             "same but for case, 'JAX' and 'Jax'; give another class_name",
         ),
-        # what is not there
+        # missing parts
         (
             '["gymbridge"]',
             '["gymbridge", "nobody"]',
@@ -309,11 +309,11 @@ IMPORT = "write it as in import numpy as np, or from jax import Array"
         ),
     ],
 )
-def test_errors_of_a_backend(old: str, new: str, message: str) -> None:
+def test_wrong_backends_are_errors_with_a_line(old: str, new: str, message: str) -> None:
     assert errors(changed(old, new)) == [message]
 
 
-def test_functions_of_a_library_are_in_its_module() -> None:
+def test_functions_must_be_in_the_module_of_the_library() -> None:
     keys = ("device_copy", "device_parse", "device_within", "importer", "reinterpret", "start")
     lines = [f'dlpack.{key} = "other.{key}"' for key in keys]
     text = changed('distribution = "mine"', "\n".join(lines))
@@ -381,7 +381,7 @@ KNOWN = "(known: cupy, dpnp, jax, mine, mlx, numpy, paddle, pyarrow, tensorflow,
         ),
     ],
 )
-def test_errors_of_the_matrix(matrix: str, message: str) -> None:
+def test_a_wrong_matrix_is_an_error_with_a_line(matrix: str, message: str) -> None:
     assert errors(f"{FIVE_LINES}[matrix]\n{matrix}\n") == [f"my.toml:{message}"]
 
 
@@ -390,7 +390,7 @@ def backend(name: str, class_name: str = "") -> str:
     return f'[[backend]]\nname = "{name}"\ntitle = "A"\nmodule = "a"\narray = "a.A"\n{extra}'
 
 
-def test_files_that_would_be_the_same() -> None:
+def test_two_libraries_with_the_same_file_are_an_error() -> None:
     text = (
         "spec_version = 1\n"
         + backend("a")
@@ -405,7 +405,7 @@ def test_files_that_would_be_the_same() -> None:
     ]
 
 
-def test_types_that_would_be_the_same() -> None:
+def test_two_libraries_with_the_same_type_are_an_error() -> None:
     text = "spec_version = 1\n" + backend("mine") + backend("mine_env")
     assert errors(text)[0] == (
         "my.toml:1: matrix.pairs: 'mine' and 'mine_env' both define 'MineEnvActT'; give one "
@@ -413,14 +413,14 @@ def test_types_that_would_be_the_same() -> None:
     )
 
 
-def test_two_backends_of_one_name() -> None:
+def test_two_backends_with_one_name_are_an_error() -> None:
     text = "spec_version = 1\n" + backend("mine") + backend("mine")
     assert errors(text) == [
         "my.toml:8: backend[1].name: 'mine' is in this spec already; use another name"
     ]
 
 
-def test_two_names_that_make_one_class_name() -> None:
+def test_two_names_with_one_class_name_are_an_error() -> None:
     text = "spec_version = 1\n" + backend("my_lib") + backend("mylib")
     assert errors(text) == [
         "my.toml:8: backend[1].name: the class names of 'mylib' and 'my_lib' would be the same but "
@@ -428,7 +428,7 @@ def test_two_names_that_make_one_class_name() -> None:
     ]
 
 
-def test_everything_is_reported_at_once() -> None:
+def test_all_errors_are_reported_together() -> None:
     text = changed('title = "Mine"', 'title = ""') + (
         '[[backend]]\nname = "jax"\ntitle = "J"\nmodule = "j"\narray = "k.J"\n'
         '[matrix]\nbackends = ["mine", "tf"]\n'
@@ -457,5 +457,5 @@ def test_the_number_of_errors_comes_first() -> None:
         ("[matrix\n", "my.toml:1: not TOML: expected ']' at the end of a table declaration"),
     ],
 )
-def test_what_is_no_toml(text: str, message: str) -> None:
+def test_a_file_that_is_no_toml_is_an_error(text: str, message: str) -> None:
     assert errors(text)[0].startswith(message)

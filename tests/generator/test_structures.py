@@ -1,11 +1,11 @@
-"""Types in brackets are folded where the formatter would fold them."""
+"""Long types are folded as the formatter folds them."""
 
 from __future__ import annotations
 
 from gymbridge_generator.structures import Structure
 
 
-def test_a_target_is_folded_as_soon_as_its_comma_is_too_far() -> None:
+def test_a_type_is_folded_when_its_comma_exceeds_the_line() -> None:
     items = ("a" * 40, "b" * 40)
     target = f"tuple[{', '.join(items)}]"
     assert len(target) == 89
@@ -18,5 +18,5 @@ def test_a_target_is_folded_as_soon_as_its_comma_is_too_far() -> None:
     ]
 
 
-def test_what_has_no_items_is_never_folded() -> None:
+def test_a_type_without_items_is_never_folded() -> None:
     assert Structure("", "x" * 120).folded(0) == "x" * 120

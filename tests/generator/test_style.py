@@ -1,4 +1,4 @@
-"""Generated code is code: the formatter and the linter have nothing to say about its bodies."""
+"""Generated code passes the formatter and the linter."""
 
 from __future__ import annotations
 
@@ -92,28 +92,28 @@ def rendered(text: str) -> dict[str, str]:
     return render(plan(parse(text, "spec.toml")), resources.templates(), "spec.toml")
 
 
-def test_the_shipped_wrappers(check: Check) -> None:
+def test_shipped_wrappers_pass_the_formatter_and_the_linter(check: Check) -> None:
     check(rendered(resources.shipped_spec().read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "parallel"], ["batched"]])
-def test_an_untyped_library(check: Check, own_spec: str, forms: list[str]) -> None:
-    # the array API calls them T and mT
+def test_wrappers_of_an_untyped_library_pass(check: Check, own_spec: str, forms: list[str]) -> None:
+    # the array API has the names T and mT
     check(rendered(f"{own_spec}[matrix]\nforms = {forms}\n"), "--ignore=N802")
 
 
-def test_names_with_numbers(check: Check) -> None:
+def test_names_with_numbers_pass(check: Check) -> None:
     # they are sorted by their value
     check(rendered(NUMBERED), "--ignore=F401")
 
 
-def test_long_names(check: Check) -> None:
-    # what people read may be too long for a line, code may not
+def test_long_names_pass(check: Check) -> None:
+    # text for readers may exceed a line, code may not
     check(rendered(LONG), "--ignore=E501")
 
 
-def test_pairs_of_any_length_are_laid_out(check: Check) -> None:
-    # some of them end in the last column, with the comma after them or without
+def test_pairs_with_names_of_every_length_pass(check: Check) -> None:
+    # some end in the last column, with or without the comma
     modules: dict[str, str] = {}
     for length in range(10, 25):
         name = "a" * length
@@ -126,7 +126,7 @@ def test_pairs_of_any_length_are_laid_out(check: Check) -> None:
     check(modules, "--ignore=INP001")
 
 
-def test_facts_of_any_length_are_laid_out(check: Check) -> None:
+def test_facts_of_every_length_pass(check: Check) -> None:
     known = '"float16", "float32", "float64", "int16", "int32", "int64", "bool"'
     names = ["a" * length for length in range(10, 25)]
     modules = {

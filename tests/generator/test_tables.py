@@ -1,4 +1,4 @@
-"""Tables are drawn where people look at them, and plain text for everything else."""
+"""Tables are drawn on terminals, and are plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ A library
 
 
 class Terminal(io.StringIO):
-    """What is printed on a terminal."""
+    """A terminal that records its output."""
 
     def isatty(self) -> bool:
         return True
@@ -35,7 +35,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """A terminal of 30 columns that knows colours."""
+    """A terminal with 30 columns and colours."""
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
@@ -44,17 +44,17 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 def shown(file: io.StringIO, rows: Sequence[tuple[str, str]]) -> str:
-    """Return what printing ``rows`` leaves in ``file``."""
+    """Return the text that ``rows`` print to ``file``."""
     with redirect_stdout(file):
         print_table(COLUMNS, rows)
     return file.getvalue()
 
 
-def test_columns_are_as_wide_as_what_is_in_them() -> None:
+def test_columns_are_as_wide_as_their_cells() -> None:
     assert shown(io.StringIO(), ROWS) == PLAIN
 
 
-def test_a_terminal_shows_the_same_where_rich_is_missing(
+def test_without_rich_a_terminal_gets_plain_text(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "rich", None)

@@ -1,4 +1,4 @@
-"""A package is whole whatever happens while it is written: failures, kills, others at work."""
+"""A package stays whole during failures, kills and concurrent runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither"
 
 
 def package(version: int, *modules: str) -> dict[str, str]:
-    """Return a package of modules that hold their version, and an `__init__` that imports all."""
+    """Return a package whose modules hold a version, with an `__init__` that imports all."""
     bodies = {f"{name}.py": f"version = {version}\n" for name in modules}
     bodies["__init__.py"] = "".join(
         f"from mine.{name.replace('/', '.')} import version\n" for name in sorted(modules)
@@ -37,7 +37,7 @@ def package(version: int, *modules: str) -> dict[str, str]:
 OLD = package(1, "a", "b", "vector/gone")
 NEW = package(2, "a", "b", "c", "vector/added", "backends/added", "parallel/__init__")
 CHANGES = 8
-"""What there is to do: three files to change, four to add, one to remove."""
+"""The steps of a write: three files to change, four to add, one to remove."""
 
 KILLED_AT = """
 import os, pathlib, signal, sys
@@ -75,7 +75,7 @@ def expected(files: dict[str, str]) -> dict[str, bytes]:
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """A package that was generated, with a file that was not."""
+    """A generated package with one file of the user."""
     out = tmp_path / "mine"
     write(OLD, out)
     (out / "by_hand.py").write_text("mine = 1\n", encoding="utf-8")
@@ -85,7 +85,7 @@ def out(tmp_path: Path) -> Path:
 def failing_at(
     number: int, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> Callable[[], int]:
-    """Let one of the steps that change the package fail; return what counts them."""
+    """Let one step of a write fail; return a function that counts the steps."""
     steps = 0
 
     def fail(do: Callable[..., object]) -> Callable[..., object]:
@@ -103,7 +103,9 @@ def failing_at(
     return lambda: steps
 
 
-def test_the_steps_are_counted_right(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_takes_the_expected_number_of_steps(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     count = failing_at(0, monkeypatch, OSError())
     write(NEW, out)
     assert count() == CHANGES
@@ -111,7 +113,7 @@ def test_the_steps_are_counted_right(out: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("number", range(1, CHANGES + 1))
-def test_what_fails_half_way_is_undone(
+def test_a_write_that_fails_halfway_is_undone(
     out: Path, monkeypatch: pytest.MonkeyPatch, number: int, error: BaseException
 ) -> None:
     before = content(out)
@@ -122,7 +124,7 @@ def test_what_fails_half_way_is_undone(
     assert not (out / "backends").exists(), "a folder that was made is left"
 
 
-def test_what_cannot_all_be_written_is_not_begun(
+def test_a_write_that_cannot_finish_does_not_begin(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = content(out)
@@ -133,7 +135,7 @@ def test_what_cannot_all_be_written_is_not_begun(
     assert content(out) == before
 
 
-def test_a_folder_that_nothing_was_put_in_is_removed(
+def test_a_new_folder_that_stays_empty_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing_at(1, monkeypatch, OSError(28, "No space left on device"))
@@ -142,7 +144,7 @@ def test_a_folder_that_nothing_was_put_in_is_removed(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders_are_made_at_any_depth_and_removed_again(
+def test_new_nested_folders_are_removed_after_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change(tmp_path, {"a/b/c.py": "c = 1\n"})
@@ -155,7 +157,9 @@ def test_folders_are_made_at_any_depth_and_removed_again(
 
 @posix
 @pytest.mark.parametrize("number", range(1, CHANGES + 1))
-def test_a_kill_leaves_a_package_that_works_and_is_completed(out: Path, number: int) -> None:
+def test_a_killed_write_leaves_a_working_package_and_is_completed_later(
+    out: Path, number: int
+) -> None:
     home = out.parent
     roots = [GENERATOR, RUNTIME, GENERATOR.parent]
     done = python("-c", KILLED_AT, str(number), cwd=home, path=roots)
@@ -164,7 +168,7 @@ def test_a_kill_leaves_a_package_that_works_and_is_completed(out: Path, number: 
         if path.endswith(".py") and path != "by_hand.py":
             assert is_untouched(text.decode()), path
             assert path not in OLD or path not in NEW or text.decode() in {OLD[path], NEW[path]}
-    # an `__init__` that names what is not there yet, or not any more, would fail
+    # an `__init__` that names a missing module would fail
     done = python("-B", "-c", IMPORT, cwd=home, path=[home])
     assert (done.returncode, done.stderr) == (0, "")
     write(NEW, out)
@@ -173,7 +177,7 @@ def test_a_kill_leaves_a_package_that_works_and_is_completed(out: Path, number: 
 
 
 @posix
-def test_nobody_else_has_the_folder_meanwhile(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_is_locked_during_a_write(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
     def taken() -> bool:
@@ -202,13 +206,13 @@ def test_nobody_else_has_the_folder_meanwhile(out: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(Path, "unlink", look(Path.unlink))
     write(NEW, out)
     assert seen == [True] * (1 + CHANGES)
-    # a rename is one step only where both places are on one file system
+    # a rename is atomic only on one file system
     assert all(out in each.parents for each in moved if isinstance(each, Path))
     assert not taken()
 
 
 @posix
-def test_what_others_put_there_is_not_cleared_away(out: Path, tmp_path: Path) -> None:
+def test_hidden_files_of_the_user_are_kept(out: Path, tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs/file").touch()
     (out / ".gymbridge-link").symlink_to(tmp_path / "theirs", target_is_directory=True)
@@ -226,8 +230,8 @@ def test_what_others_put_there_is_not_cleared_away(out: Path, tmp_path: Path) ->
 
 
 @posix
-def test_many_at_once_leave_what_one_would(project: Path) -> None:
-    """All write a package from nothing, half of them for one spec and half for another."""
+def test_concurrent_runs_leave_the_result_of_one(project: Path) -> None:
+    """Several processes write a new package, half of them from another spec."""
     spec = (project / "my.toml").read_text(encoding="utf-8")
     (project / "less.toml").write_text(f"{spec}[matrix]\nforms = ['single']\n", encoding="utf-8")
     command = [sys.executable, "-m", "gymbridge_generator", "generate", "--spec"]
@@ -244,9 +248,7 @@ def test_many_at_once_leave_what_one_would(project: Path) -> None:
     assert not list((project / "src/mine/bridges").glob(".*"))
 
 
-def test_without_locks_it_is_written_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_without_locks_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl", reason="Windows has none to begin with")
 
     def refuse(_handle: int, _operation: int) -> None:
@@ -259,11 +261,11 @@ def test_without_locks_it_is_written_all_the_same(
 
 @pytest.fixture
 def read_only() -> Iterator[Path]:
-    """A folder with a package, which this process may not write into, though it be root."""
+    """A package in a folder that this process may not write into, even as root."""
     if sys.platform == "win32":
         pytest.skip("has no such modes")
     root = os.getuid() == 0
-    with tempfile.TemporaryDirectory() as name:  # nobody but root looks into pytest's own
+    with tempfile.TemporaryDirectory() as name:  # only root can read pytest's own folders
         folder = Path(name)
         write(OLD, folder / "mine")
         before = content(folder)
@@ -283,16 +285,16 @@ def read_only() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", ["mine", "another/one"])
-def test_a_read_only_folder_is_left_as_it_is(read_only: Path, name: str) -> None:
+def test_a_read_only_folder_is_an_error(read_only: Path, name: str) -> None:
     with pytest.raises(PermissionError, match=f"'{read_only}"):
         write(NEW, read_only / name)
 
 
-def test_a_read_only_package_that_is_up_to_date_is_none_the_worse(read_only: Path) -> None:
+def test_a_read_only_package_that_is_up_to_date_is_no_error(read_only: Path) -> None:
     assert write(OLD, read_only / "mine") == []
 
 
-def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine\n", encoding="utf-8")
     with pytest.raises(OSError, match="file"):
         write(NEW, tmp_path / "file")

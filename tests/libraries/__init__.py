@@ -1,1 +1,1 @@
-"""One module for each array library: importing it skips what needs a library that is missing."""
+"""One module per array library; importing it skips the test if the library is missing."""

@@ -1,6 +1,6 @@
 from importlib import import_module
 from typing import Any
 
-cupy: Any = import_module("cupy")  # or what stands in for it, as `tests/conftest.py` says
+cupy: Any = import_module("cupy")  # or the stand-in of `tests/conftest.py`
 
 __all__ = ["cupy"]

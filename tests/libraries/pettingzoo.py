@@ -5,8 +5,8 @@ from typing import Any
 from tests.support import missing
 
 try:
-    pettingzoo: Any = import_module("pettingzoo")  # which does not say that it has types
-    with warnings.catch_warnings():  # its tests import environments in a way that it deprecates
+    pettingzoo: Any = import_module("pettingzoo")  # it declares no types
+    with warnings.catch_warnings():  # PettingZoo's tests use an import that it deprecates
         warnings.simplefilter("ignore", DeprecationWarning)
         pettingzoo_test: Any = import_module("pettingzoo.test")
 except ModuleNotFoundError as error:

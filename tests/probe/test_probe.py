@@ -1,4 +1,4 @@
-"""`gymbridge probe`: what it finds is what the entries say, and nothing ends it."""
+"""`gymbridge probe` agrees with the shipped entries, and survives crashes and hangs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
 FACTS = ("module", "array", "mutable", "read_only", "views", "copies_in", "host")
-"""What entries say of libraries that have a backend of their own."""
+"""The facts that entries state for libraries with a backend of their own."""
 
 
 @cache
@@ -38,33 +38,33 @@ def entry_of(name: str) -> Backend:
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_it_agrees_with_the_entries_of_the_libraries_that_are_shipped(name: str) -> None:
+def test_probe_agrees_with_the_shipped_entries(name: str) -> None:
     require(name)
     entry = entry_of(name)
     found = probed(entry.module)["facts"]
     said = {key: getattr(entry, key) for key in FACTS}
     if name == "jax" and [int(part) for part in version("jax").split(".")[:2]] >= [0, 12]:
-        said["read_only"] = "kept"  # and refused by those before, which the entry is of, too
+        said["read_only"] = "kept"  # older versions refuse it, and the entry covers them
     if name == "mlx":
-        said["read_only"] = "refused"  # of which a backend that copies first need not know
-        said["views"] = "read-only"  # one look does not show that the memory never changes
+        said["read_only"] = "refused"  # its backend copies first, so the entry need not say it
+        said["views"] = "read-only"  # a probe cannot show that memory never changes
     for key in FACTS:
         default = type(entry).model_fields[key].default
         assert found.get(key, default) == said[key], key
     assert found["name"] == name
 
 
-def test_what_ends_a_process_is_a_finding() -> None:
+def test_a_question_that_ends_its_process_is_a_finding() -> None:
     require("torch")
     findings = {finding["question"]: finding for finding in probed("torch")["findings"]}
     negative = findings["layout negative"]
     assert negative["outcome"] == "ended"
     assert "SIGABRT" in negative["evidence"]
-    # what is asked after it is asked in another process
+    # the next question runs in another process
     assert findings["byte_offset"]["value"] is True
 
 
-def test_dtypes_that_become_others_are_found() -> None:
+def test_narrowed_dtypes_are_found() -> None:
     require("mlx")
     assert probed("mlx.core")["facts"]["narrows"] == {
         "float64": "float32",
@@ -91,7 +91,7 @@ print("used")
 """
 
 
-def test_what_it_prints_is_an_entry_that_wrappers_are_generated_from(tmp_path: Path) -> None:
+def test_the_printed_entry_generates_working_wrappers(tmp_path: Path) -> None:
     require("array_api_strict")
     entry = probed("array_api_strict")["entry"]
     head = 'spec_version = 1\nextends = ["gymbridge"]\n'
@@ -117,7 +117,7 @@ class Array:
 def load(array):
     return Array(np.from_dlpack(array))
 """
-"""A library whose importer has no usual name."""
+"""A library whose importer has an unusual name."""
 
 MOODY = """
 @property
@@ -129,7 +129,7 @@ def dtype(array):
 Array.dtype = dtype
 from_dlpack = load
 """
-"""Makes it one whose arrays of some dtypes can be exchanged, and not asked for their dtype."""
+"""Arrays of some dtypes can be imported, and raise when their dtype is read."""
 
 REFUSING = """
 def from_dlpack(array):
@@ -142,7 +142,7 @@ def asarray(array):
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a library in which everything is odd."""
+    """A folder with several odd libraries."""
     folder = tmp_path_factory.mktemp("odd")
     text = (REPOSITORY / "tests/probe/odd.py.txt").read_text(encoding="utf-8")
     (folder / "odd.py").write_text(text, encoding="utf-8")
@@ -163,7 +163,7 @@ def probed_in(folder: Path, module: str, *options: str) -> CompletedProcess[str]
     return gymbridge("probe", module, *options, "--timeout", "10", cwd=folder, path=path)
 
 
-def test_every_oddity_becomes_a_fact(odd: Path) -> None:
+def test_every_oddity_of_a_library_becomes_a_fact(odd: Path) -> None:
     done = probed_in(odd, "odd", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
@@ -200,7 +200,9 @@ def test_every_oddity_becomes_a_fact(odd: Path) -> None:
 
 
 @pytest.mark.parametrize("module", ["odd", "moody"])
-def test_what_it_prints_passes_the_generated_suite(odd: Path, tmp_path: Path, module: str) -> None:
+def test_the_printed_entry_passes_the_generated_suite(
+    odd: Path, tmp_path: Path, module: str
+) -> None:
     report = json.loads(probed_in(odd, module, "--json").stdout)
     head = 'spec_version = 1\nextends = ["gymbridge"]\n'
     tail = f'[matrix]\nbackends = ["{module}", "numpy"]\n'
@@ -214,7 +216,7 @@ def test_what_it_prints_passes_the_generated_suite(odd: Path, tmp_path: Path, mo
     assert " passed" in done.stdout
 
 
-def test_dtypes_that_the_backend_of_the_entry_loses_are_dropped(odd: Path) -> None:
+def test_dtypes_that_do_not_survive_a_round_trip_are_dropped(odd: Path) -> None:
     done = probed_in(odd, "moody", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
@@ -226,7 +228,7 @@ def test_dtypes_that_the_backend_of_the_entry_loses_are_dropped(odd: Path) -> No
     assert "it has no word for that" in entry
 
 
-def test_what_cannot_be_dropped_is_explained(odd: Path) -> None:
+def test_a_failure_that_cannot_be_dropped_is_explained(odd: Path) -> None:
     done = probed_in(odd, "useless")
     assert done.returncode == 1
     assert done.stderr == "gymbridge: this entry does not work as it is; see its last lines\n"

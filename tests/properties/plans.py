@@ -1,7 +1,7 @@
-"""Trees as they are drawn: what is to be converted, and what it has to become.
+"""Random trees: the values to convert and the expected results.
 
-A plan is a tree of containers with an `Array` for every array; `build` makes of it what is
-converted, and `check` holds the result against it.
+A plan is a tree of containers with an `Array` for every array; `build` makes the value to
+convert, and `check` compares the result with the plan.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 Tree = Any
-"""A plan, what was built from it, or what that became."""
+"""A plan, a built value, or a result."""
 
 SHAPES = [(), (0,), (1,), (3,), (2, 3), (2, 0, 1), (2, 1, 2)]
-"""Few, because JAX compiles for every new one that comes often."""
+"""Few, because JAX compiles an import for each."""
 
 DTYPES = [
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -45,7 +45,7 @@ PLAIN_NUMBERS = {int: "int64", float: "float64", complex: "complex128"}
 
 
 class Array(NamedTuple):
-    """An array of ``library`` with these values, in memory of this layout."""
+    """An array of ``library`` with the given values and layout."""
 
     library: str
     values: Host
@@ -73,7 +73,7 @@ class Level(IntEnum):
 
 
 class Opaque:
-    """An object of which nothing is known."""
+    """An object of an unknown class."""
 
 
 # -- memory ---------------------------------------------------------------------------------------
@@ -134,16 +134,16 @@ def _values(dtype: str, shape: tuple[int, ...], seed: int) -> Host:
     generator = np.random.default_rng(seed)
     if dtype == "bool":
         return np.asarray(generator.integers(0, 2, shape)).astype(np.bool_)
-    if dtype in {"int64", "uint64"}:  # of more than 32 bits, JAX refuses them
+    if dtype in {"int64", "uint64"}:  # JAX refuses integers of more than 32 bits
         low = 0 if dtype == "uint64" else -(2**31)
         return np.asarray(generator.integers(low, 2**31, shape)).astype(dtype)
     size = int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize
-    return np.frombuffer(generator.bytes(size), dtype).reshape(shape)  # every pattern of bits
+    return np.frombuffer(generator.bytes(size), dtype).reshape(shape)  # random bits
 
 
 @st.composite
 def arrays(draw: st.DrawFn, source: Library) -> Array:
-    """Draw an array: of ``source`` more often than not."""
+    """Draw an array, usually of ``source``."""
     library = draw(st.sampled_from([source.name] * 3 + list(LIBRARIES)))
     dtypes = [name for name in DTYPES if name not in LIBRARIES[library].narrow]
     values = _values(
@@ -209,7 +209,7 @@ def _objects(items: list[Tree]) -> Host:
 
 
 def _children(tree: Tree) -> list[tuple[str, Tree]] | None:
-    """Return the steps to the children of a container, and these; None of anything else."""
+    """Return the path steps and children of a container; None for anything else."""
     if isinstance(tree, Array):
         return None
     if isinstance(tree, Mapping):
@@ -262,24 +262,24 @@ def build(plan: Tree) -> Tree:
     return wholesale(plan, lambda leaf: _make(leaf) if isinstance(leaf, Array) else leaf)
 
 
-# -- what has to come out -------------------------------------------------------------------------
+# -- expected results -----------------------------------------------------------------------------
 
 
 def stored(dtype: str, *ways: Library) -> str:
-    """Return the name of what ``dtype`` is once it went through libraries that lack some."""
+    """Return the name of ``dtype`` after a way through libraries that narrow it."""
     for library in ways:
         dtype = library.narrow.get(dtype, dtype)
     return dtype
 
 
 def check(result: Tree, plan: Tree, value: Tree, *ways: Library) -> None:
-    """Fail unless ``result`` is what ``value``, built from ``plan``, has to become.
+    """Fail unless ``result`` is the conversion of ``value``, which was built from ``plan``.
 
     Args:
-        result: What came out.
-        plan: What ``value`` was built from.
-        value: What went in.
-        ways: The libraries it went to, one after the other; results are of the last.
+        result: The converted value.
+        plan: The plan of ``value``.
+        value: The value before the conversion.
+        ways: The libraries on the way, in order; results belong to the last.
     """
     parts, before = _children(plan), _children(value)
     if parts is not None and before is not None:
@@ -297,13 +297,13 @@ def check(result: Tree, plan: Tree, value: Tree, *ways: Library) -> None:
     number = _number(plan)
     if number is None:
         assert type(result) is type(value)
-        if isinstance(value, np.ndarray):  # it holds no numbers, and may be copied
+        if isinstance(value, np.ndarray):  # it holds no numbers and may be copied
             assert identical(result, value)
         else:
             assert result is value
         return
     if isinstance(plan, Array) and {plan.library} == {way.name for way in ways}:
-        assert result.dtype == value.dtype  # it is there already, in any order of bytes
+        assert result.dtype == value.dtype  # an array of the target keeps its byte order
         assert identical(ways[-1].values(result), ways[-1].values(value))
         return
     wanted = stored(number.dtype.name, *ways)
@@ -319,7 +319,7 @@ def check(result: Tree, plan: Tree, value: Tree, *ways: Library) -> None:
 
 
 def _number(plan: Tree) -> Host | None:
-    """Return the values of an array or a number, or None of what is neither."""
+    """Return the values of an array or a number; None for anything else."""
     if isinstance(plan, Array):
         return plan.values
     if isinstance(plan, (np.number, np.bool_)):

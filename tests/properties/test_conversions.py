@@ -1,4 +1,4 @@
-"""What holds of every conversion of any tree, between any two libraries."""
+"""Properties of every conversion of any tree between any two libraries."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def backend(library: Library) -> AnyBackend:
 
 
 def overwrite(array: Tree) -> None:
-    """Change every number of an array that can be written into."""
+    """Change every number of a writable array."""
     if isinstance(array, np.ndarray):
         if array.flags.writeable:
-            with np.errstate(invalid="ignore"):  # NumPy warns of some that are not a number
+            with np.errstate(invalid="ignore"):  # NumPy warns about some NaN
                 array[...] = array == 0
     else:
         array.copy_(array == 0)
 
 
 def numbers_of(value: Tree, plan: Tree) -> list[tuple[Array, Tree]]:
-    """Return the planned arrays, and what stands in their place in ``value``."""
+    """Return the planned arrays with their counterparts in ``value``."""
     pairs = zip(leaves(plan), leaves(value), strict=True)
     return [(part, given) for (_, part), (_, given) in pairs if isinstance(part, Array)]
 
 
 def snapshot(value: Tree, plan: Tree) -> list[tuple[int, Host | None]]:
-    """Return what can be told of a tree, to be told again later: who is where, and every number."""
+    """Return a description of a tree, to compare later: identities and all numbers."""
     return [
         (id(given), LIBRARIES[part.library].values(given) if isinstance(part, Array) else None)
         for (_, part), (_, given) in zip(leaves(plan), leaves(value), strict=True)
@@ -68,22 +68,20 @@ def _held(values: Host) -> tuple[bytes, tuple[int, ...]]:
 
 
 def must_share(array: Array, target: Library) -> bool:
-    """Tell whether ``copy=None`` promises that an array arrives where it is."""
+    """Tell whether ``copy=None`` promises to share an array."""
     plain = array.layout in {"C", "Fortran", "strided", "misaligned"}
-    plain |= array.layout == "negative" and array.values.ndim == 0  # which has no strides
-    plain |= array.layout == "swapped" and array.values.itemsize == 1  # which has no order
+    plain |= array.layout == "negative" and array.values.ndim == 0  # a 0-d array has no strides
+    plain |= array.layout == "swapped" and array.values.itemsize == 1  # one byte has no byte order
     if target.name == "numpy":
         return plain or array.layout in {"read-only", "negative"}
     if array.layout == "misaligned" and array.values.dtype.kind == "c":
-        return False  # PyTorch would end the process when it reads them
+        return False  # PyTorch would abort the process when it reads them
     return target.name == "torch" and array.library in MUTABLE and plain
 
 
 @every_pair
 @any_data
-def test_a_tree_arrives_with_its_structure_values_and_dtypes_and_is_not_changed(
-    pair: Pair, data: st.DataObject
-) -> None:
+def test_a_tree_keeps_structure_values_and_dtypes(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     plan = data.draw(plans(pair.source))
     value = build(plan)
@@ -96,7 +94,7 @@ def test_a_tree_arrives_with_its_structure_values_and_dtypes_and_is_not_changed(
 
 @every_pair
 @any_data
-def test_a_tree_that_comes_back_is_the_same_but_for_what_the_other_library_lacks(
+def test_a_round_trip_loses_only_what_the_other_library_lacks(
     pair: Pair, data: st.DataObject
 ) -> None:
     pair.require()
@@ -109,10 +107,8 @@ def test_a_tree_that_comes_back_is_the_same_but_for_what_the_other_library_lacks
 
 @every_pair
 @any_data
-def test_copies_are_fresh_and_what_is_shared_is_what_was_promised(
-    pair: Pair, data: st.DataObject
-) -> None:
-    """Sources are overwritten behind the result's back, and results behind the sources'."""
+def test_copies_are_independent_and_sharing_is_as_promised(pair: Pair, data: st.DataObject) -> None:
+    """Sources are overwritten after the conversion, and then the results."""
     pair.require()
     plan = data.draw(plans(pair.source))
     value = build(plan)
@@ -145,9 +141,7 @@ def test_copies_are_fresh_and_what_is_shared_is_what_was_promised(
 
 @every_pair
 @any_data
-def test_without_copies_memory_is_shared_or_a_leaf_is_named(
-    pair: Pair, data: st.DataObject
-) -> None:
+def test_copy_false_shares_or_names_a_leaf(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     plan = data.draw(plans(pair.source))
     value = build(plan)
@@ -174,9 +168,7 @@ def test_without_copies_memory_is_shared_or_a_leaf_is_named(
 
 @every_pair
 @any_data
-def test_the_path_of_an_error_leads_to_what_has_no_counterpart(
-    pair: Pair, data: st.DataObject
-) -> None:
+def test_the_path_of_an_error_leads_to_the_refused_leaf(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     plan = data.draw(plans(pair.source))
     number = data.draw(st.integers(0, len(list(leaves(plan)))))
@@ -207,7 +199,7 @@ def same_results(one: Tree, other: Tree, target: Library) -> None:
 @every_pair
 @any_data
 def test_the_fast_path_does_what_the_general_path_does(pair: Pair, data: st.DataObject) -> None:
-    """Often enough that JAX compiles what comes again."""
+    """Repeated, so that JAX compiles the imports."""
     pair.require()
     plan = data.draw(plans(pair.source))
     value = build(plan)
@@ -231,7 +223,7 @@ def test_the_fast_path_does_what_the_general_path_does(pair: Pair, data: st.Data
 def test_the_fast_path_refuses_what_the_general_path_refuses(
     pair: Pair, data: st.DataObject
 ) -> None:
-    """Integers that JAX has no room for: both say the same."""
+    """Integers that JAX cannot hold give the same error on both paths."""
     pair.require()
     wide = data.draw(st.sampled_from([2**31, -(2**31) - 1, 2**40, 2**63 - 1]))
     array: Tree = np.array([1, wide])

@@ -1,4 +1,4 @@
-"""What holds of every step of a wrapper, whatever the environment returns and its spaces are."""
+"""Properties of every step, for random results and spaces."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 Tree = Any
 
-# of what its own 0-d Boxes sample
+# Gymnasium warns about samples of its own 0-d boxes
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
 
 OFTEN = 20
-"""Steps after which JAX has compiled what comes again."""
+"""Steps after which JAX has compiled the imports."""
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
 @given(data=st.data())
-def test_every_step_of_one_environment_is_a_conversion(pair: Pair, data: st.DataObject) -> None:
+def test_a_single_step_equals_a_conversion(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     obs_plan = data.draw(plans(pair.source))
     info_plan = {"a": data.draw(plans(pair.source)), "b": data.draw(plans(pair.source))}
@@ -52,7 +52,7 @@ def test_every_step_of_one_environment_is_a_conversion(pair: Pair, data: st.Data
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
 @given(data=st.data())
-def test_every_step_of_many_environments_is_a_conversion(pair: Pair, data: st.DataObject) -> None:
+def test_a_vector_step_equals_a_conversion(pair: Pair, data: st.DataObject) -> None:
     pair.require()
     plan = [data.draw(plans(pair.source)) for _ in range(2)]
     parts = [Array(pair.source.name, np.arange(2, dtype=d), "C") for d in ("f4", "?", "?")]
@@ -76,7 +76,7 @@ _BOUNDS = st.integers(-8, 8)
 
 @st.composite
 def boxes(draw: st.DrawFn) -> spaces.Box:
-    """Draw a Box whose bounds 32 bits hold as well: agents may have no more."""
+    """Draw a Box whose bounds fit 32 bits, because agents may use no more."""
     dtype = np.dtype(
         draw(st.sampled_from(["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]))
     )
@@ -139,7 +139,7 @@ SPACES = st.recursive(FLAT | TEXTS, _around, max_leaves=5)
 
 
 def _in_32_bits(tree: Tree) -> Tree:
-    """Return a sample whose numbers 32 bits hold as well, so that none is rounded twice."""
+    """Return a sample rounded to 32 bits, so that no value is rounded twice."""
     if isinstance(tree, dict):
         return {key: _in_32_bits(value) for key, value in tree.items()}
     if isinstance(tree, tuple):
@@ -156,7 +156,7 @@ every_agent = pytest.mark.parametrize("pair", [Pair("numpy", name) for name in A
 
 @every_agent
 @given(space=SPACES, seed=st.integers(0, 2**16))
-def test_the_environment_receives_an_action_that_its_space_contains(
+def test_the_environment_receives_an_action_in_its_space(
     pair: Pair, space: spaces.Space[Any], seed: int
 ) -> None:
     pair.require()
@@ -175,7 +175,7 @@ def test_the_environment_receives_an_action_that_its_space_contains(
 
 @every_agent
 @given(space=SPACES, seed=st.integers(0, 2**16))
-def test_every_environment_receives_an_action_that_its_space_contains(
+def test_every_environment_of_a_vector_receives_an_action_in_its_space(
     pair: Pair, space: spaces.Space[Any], seed: int
 ) -> None:
     pair.require()
@@ -196,7 +196,7 @@ def test_every_environment_receives_an_action_that_its_space_contains(
 
 @every_agent
 @given(space=SPACES, seed=st.integers(0, 2**16))
-def test_observations_of_any_space_are_conversions_of_what_was_observed(
+def test_observations_of_any_space_equal_a_conversion(
     pair: Pair, space: spaces.Space[Any], seed: int
 ) -> None:
     pair.require()

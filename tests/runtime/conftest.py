@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def own_backends(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A copy of the backend registry: what a test registers is forgotten."""
+    """A copy of the backend registry, restored after the test."""
     monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
     TYPES.clear()
     yield
@@ -29,7 +29,7 @@ def own_backends(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def own_containers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A copy of the container registry, and no warnings given yet."""
+    """A copy of the container registry, without earlier warnings."""
     monkeypatch.setattr(containers, "_registered", dict(containers._registered))
     monkeypatch.setattr(tree, "_warned", WeakSet[type[object]]())
     TYPES.clear()
@@ -39,7 +39,7 @@ def own_containers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch, own_backends: None) -> types.ModuleType:
-    """A library that keeps what it is given, and imports it with NumPy."""
+    """A library that records the memory it is given, and imports it with NumPy."""
     del own_backends
     module = fake_library()
     monkeypatch.setitem(sys.modules, "fake_library", module)

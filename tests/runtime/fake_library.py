@@ -1,4 +1,4 @@
-"""A library of which only its description is known: it keeps what it is given."""
+"""A fake library that only its description defines; it records the memory it gets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["FakeArray", "described", "fake_library", "memory_given"]
 
 
 class FakeArray:
-    """An array of a library of which only its description is known."""
+    """An array of the fake library."""
 
     def __init__(self, memory: Host) -> None:
         self.memory = memory
@@ -30,7 +30,7 @@ class FakeArray:
 
 
 def fake_library() -> types.ModuleType:
-    """Return a library that imports with NumPy, and keeps what it was given."""
+    """Return a library that imports with NumPy and records the memory it gets."""
     module = types.ModuleType("fake_library")
     module.__spec__ = ModuleSpec("fake_library", None)
     given: list[object] = []
@@ -58,7 +58,7 @@ def described(**facts: Array) -> DlpackBackend:
 
 
 def memory_given(backend: DlpackBackend, value: object, **options: Array) -> Host:
-    """Convert, and return the memory that the library was given."""
+    """Convert, and return the memory that the library got."""
     result = Converter(backend, **options)(value)
     assert isinstance(result, FakeArray)
     return result.memory

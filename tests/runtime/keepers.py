@@ -1,7 +1,7 @@
 """Environments that keep what they return, and write into it later.
 
-Each pattern was found in environments that people use, or is a way in which Python, NumPy or
-PyTorch lets somebody reach the memory of an array that was returned.
+Each pattern was found in real environments, or is a way in which Python, NumPy or PyTorch lets
+somebody reach the memory of a returned array.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 __all__ = ["FORMS", "NUMPY_PATTERNS", "TORCH_PATTERNS", "KeepingParallel", "Pattern"]
 
 Memory: TypeAlias = "Callable[[], Host | None]"
-"""Returns the memory of the environment, to read it or to write into it; None: it is gone."""
+"""Returns the memory of the environment; None if it is gone."""
 
 
 class Kept(NamedTuple):
-    """What an environment returns, and the way in which it can reach the memory later."""
+    """A returned value, and the way in which the environment can reach its memory later."""
 
     returned: Array
     memory: Memory
 
 
 class Give(Protocol):
-    """Makes the next value of an environment; all of its numbers are ``number``."""
+    """Makes the next value of an environment, filled with ``number``."""
 
     def __call__(self, number: int) -> Kept: ...
 
 
 Pattern: TypeAlias = "Callable[[tuple[int, ...], str], Give]"
-"""Starts an environment that returns arrays of one shape and dtype."""
+"""Starts an environment with arrays of one shape and dtype."""
 
 
 class Point(NamedTuple):
@@ -62,7 +62,7 @@ class State:
 
 
 class Owner:
-    """An object that shows its memory as extensions do: NumPy does not own it."""
+    """An object with memory that NumPy does not own, as in C extensions."""
 
     def __init__(self, memory: Host) -> None:
         self.__array_interface__ = memory.__array_interface__
@@ -293,7 +293,7 @@ NUMPY_PATTERNS: dict[str, Pattern] = {
     "kept through a partial function": _made(_through_partial),
     "kept in a container": _made(_through_container),
 }
-"""Environments of NumPy."""
+"""Patterns of NumPy environments."""
 
 
 def _tensors(show: Callable[[Array], Array]) -> Pattern:
@@ -347,20 +347,20 @@ TORCH_PATTERNS: dict[str, Pattern] = {
     "new dict of a buffer": _tensors(lambda tensor: {"a": tensor}),
     "new list of a buffer": _tensors(lambda tensor: [tensor]),
 }
-"""Environments of PyTorch."""
+"""Patterns of PyTorch environments."""
 
 
 # -- environments -----------------------------------------------------------------------------
 
 OVERWRITTEN = 77
-"""What environments overwrite their memory with."""
+"""The number that environments overwrite their memory with."""
 
 _ACTIONS = spaces.Discrete(2)
 _SPACE: gym.Space[Array] = spaces.Box(-np.inf, np.inf, (2, 3))
 
 
 class Keeping:
-    """What environments of all forms share: they overwrite what they returned before.
+    """The base of all forms: overwrites the memory of earlier results.
 
     Args:
         pattern: How they return arrays.
@@ -373,7 +373,7 @@ class Keeping:
         self.number = 0
 
     def begin(self) -> None:
-        """Overwrite what was returned before, and count the step."""
+        """Overwrite earlier results, and count the step."""
         self.number += 1
         for find in self.memories:
             memory = find()
@@ -382,7 +382,7 @@ class Keeping:
         self.memories.clear()
 
     def new(self, name: str, shape: tuple[int, ...] = (2, 3), dtype: str = "float32") -> Array:
-        """Return a value whose numbers are that of the step; its memory stays reachable."""
+        """Return a value filled with the number of the step; its memory stays reachable."""
         if name not in self.gives:
             self.gives[name] = self.pattern(shape, dtype)
         # flags are False in every second step
@@ -392,7 +392,7 @@ class Keeping:
 
 
 class KeepingSingle(gym.Env["Array", "Array"]):
-    """One environment; arrays are in observations and infos."""
+    """A single environment with arrays in observations and infos."""
 
     observation_space = _SPACE
     action_space = _ACTIONS
@@ -415,7 +415,7 @@ class KeepingSingle(gym.Env["Array", "Array"]):
 
 
 class KeepingVector(gym.vector.VectorEnv["Array", "Array", "Array"]):
-    """Two environments with buffers of their own, for rewards and flags as well."""
+    """A vector of two environments, with buffers for rewards and flags too."""
 
     def __init__(self, pattern: Pattern) -> None:
         self.keeping = Keeping(pattern)
@@ -446,7 +446,7 @@ class KeepingVector(gym.vector.VectorEnv["Array", "Array", "Array"]):
 
 
 class KeepingParallel:
-    """Two agents."""
+    """A parallel environment with two agents."""
 
     def __init__(self, pattern: Pattern) -> None:
         self.keeping = Keeping(pattern)
@@ -492,4 +492,4 @@ FORMS: dict[str, Callable[[Pattern], Array]] = {
     "vector": KeepingVector,
     "parallel": KeepingParallel,
 }
-"""The environments of every form."""
+"""The environment of each form."""

@@ -1,4 +1,4 @@
-"""Memory in every layout that an environment may hand out, and the attack on it."""
+"""Memory in every layout that an environment may return, and a way to overwrite it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["LAYOUTS", "SIZES", "Exposed", "expose"]
 
 SIZES = (8, 4096, 99_992, 100_000, 131_072, 1 << 20, 20_000_000)
-"""Bytes: from two numbers to an image batch, and what lies next to the thresholds in between."""
+"""Sizes in bytes: from two numbers to an image batch, with sizes next to thresholds."""
 
 
 class Exposed(NamedTuple):
-    """An array, and the memory under it, which its owner goes on writing into."""
+    """An array and the memory below it, which `overwrite` changes."""
 
     array: Host
     memory: Host
@@ -63,7 +63,7 @@ def _strided(size: int) -> Exposed:
 
 
 def _within_bytes(size: int) -> Exposed:
-    """Numbers in records of six bytes: their strides are no multiple of their size."""
+    """Numbers in records of six bytes: the stride is no multiple of the item size."""
     memory = _memory(size // 4 * 6, 0)
     array: Host = memory.view(np.dtype([("number", "f4"), ("rest", "u2")]))["number"]
     array[...] = np.arange(array.size) % 1021
@@ -101,5 +101,5 @@ LAYOUTS: dict[str, Callable[[int], Exposed]] = {
 
 
 def expose(layout: str, size: int) -> Exposed:
-    """Return an array of ``size`` bytes, more or less, in ``layout``."""
+    """Return an array of about ``size`` bytes in ``layout``."""
     return LAYOUTS[layout](size)

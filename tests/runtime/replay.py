@@ -1,4 +1,4 @@
-"""Environments that return what they were given."""
+"""Environments that return given values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Replay(gym.Env["Array", "Array"]):
 
     Args:
         space: The space of the observations.
-        observation: What `reset` and `step` return.
+        observation: The observation that `reset` and `step` return.
         info: The info that both return with it.
         action_space: The space of the actions.
     """

@@ -1,4 +1,4 @@
-"""The arrays of a step travel together: into JAX by one call, and an odd one holds up no other."""
+"""The arrays of a step go into JAX by one call; an odd one does not disturb the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OFTEN = 20
-"""Times that a tree is converted; after so many the import of its arrays is compiled."""
+"""The number of conversions after which the import of a tree is compiled."""
 
 NUMBERS = [
     *(True, 3, -(2**31), 2.5, float("inf"), 1e300, 1 - 2j),
@@ -62,7 +62,7 @@ def arrays_of(source: str) -> list[Array]:
 
 
 def tree_of(source: str) -> dict[str, Array]:
-    """Return a tree of these, of numbers, and of leaves that stay as they are."""
+    """Return a tree of arrays, numbers and leaves that stay themselves."""
     arrays = arrays_of(source)
     return {
         "numbers": NUMBERS,
@@ -77,11 +77,11 @@ def leaves(tree: Array) -> list[Array]:
 
 
 @pytest.mark.usefixtures("nothing_compiled")
-def test_all_arrays_and_numbers_of_a_tree_arrive_every_time(source: str) -> None:
+def test_all_arrays_and_numbers_of_a_tree_are_converted_every_time(source: str) -> None:
     tree = tree_of(source)
     convert: Callable[[Array], Array] = Pair(source, "jax").convert
     first = convert(tree)
-    assert len(leaves(first["numbers"])) == len(NUMBERS) - 1  # True stays what it is
+    assert len(leaves(first["numbers"])) == len(NUMBERS) - 1  # True stays itself
     assert len(leaves(first["arrays"])) == len(tree["arrays"])
     for _ in range(OFTEN):
         convert(tree)
@@ -92,7 +92,7 @@ def test_all_arrays_and_numbers_of_a_tree_arrive_every_time(source: str) -> None
 
 
 @pytest.mark.usefixtures("nothing_compiled")
-def test_all_arrays_of_steps_with_infos_arrive(source: str) -> None:
+def test_all_arrays_of_steps_with_infos_are_converted(source: str) -> None:
     flags, obs, *_ = arrays_of(source)
     single, vector = BRIDGES[source]
     for env in (
@@ -107,11 +107,14 @@ def test_all_arrays_of_steps_with_infos_arrive(source: str) -> None:
 
 
 def ways_of(source: str) -> dict[str, Callable[[], Array]]:
-    """Return conversions and steps, by name; all of their arrays are small."""
+    """Return conversions and steps by name; all arrays are small."""
     flags, obs, *more = [array for array in arrays_of(source) if math.prod(array.shape) < 100]
     convert, make = Pair(source, "jax").convert, Pair(source, "jax").source.make
     single, vector = BRIDGES[source]
-    beyond, page = make(np.array([1e300, 1.0])), make(np.full(1024, 1e300))  # of float32
+    beyond, page = (
+        make(np.array([1e300, 1.0])),
+        make(np.full(1024, 1e300)),
+    )  # beyond the range of float32
     env = single(Replay(spaces.Box(-1, 1, (2, 3)), obs, {"speed": 1.5, "all": more}))
     alone = single(Replay(spaces.Box(-1, 1, (2, 3)), obs))
     envs = vector(ReplayVector({"a": obs, "b": [obs, 2.5]}, obs, flags, flags))
@@ -135,7 +138,7 @@ WAYS = list(ways_of("numpy"))
 
 @pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("way", WAYS)
-def test_arrays_with_known_signatures_go_by_the_compiled_import(
+def test_arrays_with_known_signatures_use_the_compiled_import(
     source: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repeat = ways_of(source)[way]
@@ -152,7 +155,7 @@ def test_arrays_with_known_signatures_go_by_the_compiled_import(
 
 @pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("way", ["two", "numbers", "info", "vector"])
-def test_the_arrays_of_one_call_are_imported_by_one_call(
+def test_the_arrays_of_one_tree_are_imported_by_one_call(
     source: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repeat = ways_of(source)[way]
@@ -186,7 +189,7 @@ def wrap(pair: Pair, env: Array) -> Array:
 
 
 def step_of(pair: Pair, values: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the results of a step, after as many as it takes to compile an import."""
+    """Return the results of a step, after enough steps to compile an import."""
     env = wrap(pair, ReplayVector(*values))
     action = env.sample_action()
     for _ in range(20):
@@ -203,7 +206,7 @@ def four_arrays(library: Library) -> list[Array]:
     ]
 
 
-def test_the_four_arrays_of_a_vector_step_arrive(pair: Pair) -> None:
+def test_the_four_arrays_of_a_vector_step_are_converted(pair: Pair) -> None:
     values = four_arrays(pair.source)
     for value, result in zip(values, step_of(pair, tuple(values)), strict=True):
         assert pair.target.is_array(result)
@@ -211,7 +214,7 @@ def test_the_four_arrays_of_a_vector_step_arrive(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_a_leaf_that_is_no_array_does_not_hold_up_the_others(pair: Pair, place: int) -> None:
+def test_a_leaf_that_is_no_array_does_not_disturb_the_others(pair: Pair, place: int) -> None:
     text = np.array(["one", "two"])
     for special in (text, {"a": pair.source.make(np.ones(2, np.float32)), "b": "text"}, "text"):
         values = four_arrays(pair.source)
@@ -230,7 +233,7 @@ def test_a_leaf_that_is_no_array_does_not_hold_up_the_others(pair: Pair, place: 
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("target", ["numpy", "jax"])
-def test_a_tensor_with_the_conjugate_bit_arrives_with_its_values(target: str, place: int) -> None:
+def test_a_conjugate_tensor_keeps_its_values(target: str, place: int) -> None:
     pair = Pair("torch", target)
     values = four_arrays(pair.source)
     values[place] = torch.tensor([1 + 2j, 3 - 4j], dtype=torch.complex64).conj()
@@ -240,7 +243,7 @@ def test_a_tensor_with_the_conjugate_bit_arrives_with_its_values(target: str, pl
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("target", ["torch", "jax"])
-def test_an_array_of_another_byte_order_arrives_with_its_values(target: str, place: int) -> None:
+def test_an_array_of_another_byte_order_keeps_its_values(target: str, place: int) -> None:
     pair = Pair("numpy", target)
     values = four_arrays(pair.source)
     values[place] = np.array([1, 2], ">f4")

@@ -1,4 +1,4 @@
-"""Small arrays go into JAX by compiled functions, and arrive as they would without."""
+"""Compiled imports of small arrays give the same results as JAX's own import."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 5), (2000,)])
-def test_every_dtype_arrives_bit_for_bit(shape: tuple[int, ...]) -> None:
+def test_every_dtype_keeps_every_bit(shape: tuple[int, ...]) -> None:
     generator = np.random.default_rng(0)
     size = int(np.prod(shape))
     for turn in range(40):
@@ -76,7 +76,7 @@ def test_every_dtype_arrives_bit_for_bit(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("count", [7, 8, 9, 24, 64, 65, 100])
-def test_any_number_of_arrays_arrives(count: int) -> None:
+def test_any_number_of_arrays_is_imported(count: int) -> None:
     small = [np.full((2, 3), i, np.float32) for i in range(count)]
     mixed: list[Host] = [
         np.full((1 + i % 3,), i, ["float32", "int32", "uint8", "bool"][i % 4]) for i in range(count)
@@ -89,7 +89,7 @@ def test_any_number_of_arrays_arrives(count: int) -> None:
                 assert identical(np.array(array), value)
 
 
-def test_a_hundred_arrays_arrive_with_x64_on() -> None:
+def test_a_hundred_arrays_are_imported_with_x64_on() -> None:
     with jax.enable_x64(True):
         values = [np.full(1 + i % 2, i / 3) for i in range(100)]
         for _ in range(20):
@@ -99,8 +99,8 @@ def test_a_hundred_arrays_arrive_with_x64_on() -> None:
 
 
 @pytest.mark.parametrize("large", [1, 3])
-def test_large_arrays_do_not_keep_small_ones_from_the_compiled_import(large: int) -> None:
-    """Every array arrives in its own place."""
+def test_small_arrays_beside_large_ones_use_the_compiled_import(large: int) -> None:
+    """Every array arrives in its own place, too."""
     from gymbridge_runtime.backends.jax.imports import IMPORTS
 
     values: list[Host] = [np.arange(30_000.0, dtype=np.float32) + i for i in range(large)]
@@ -113,7 +113,7 @@ def test_large_arrays_do_not_keep_small_ones_from_the_compiled_import(large: int
     assert IMPORTS.sizes[0] == 1
 
 
-def test_extreme_values_arrive_bit_for_bit() -> None:
+def test_extreme_values_keep_every_bit() -> None:
     floats = [np.nan, -np.nan, np.inf, -np.inf, -0.0, 1e-45, -1e-45, 1e-38, 3.4e38, 0.1]
     for turn in range(40):
         values: dict[str, Host] = {
@@ -131,16 +131,19 @@ def test_extreme_values_arrive_bit_for_bit() -> None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_trees_arrive_under_every_setting_of_jax(setting: str) -> None:
+def test_trees_are_converted_under_every_jax_setting(setting: str) -> None:
     floats = np.array([np.nan, np.inf, -0.0], np.float32)
     trees: list[Array] = [[floats, np.arange(3, dtype=np.int16)], [floats], floats, np.inf]
-    trees += [[np.ones(2, np.complex64)] * 2, [np.ones(2048, np.float32)] * 2]  # not packed
+    trees += [
+        [np.ones(2, np.complex64)] * 2,
+        [np.ones(2048, np.float32)] * 2,
+    ]  # these are not packed
     convert = Pair("numpy", "jax").convert
     usual: list[object] = []
     for _ in range(40):
         usual = [array.sharding for tree in trees for array in leaves(convert(tree))]
     with SETTINGS[setting]():
-        jax.clear_caches()  # some are obeyed where JAX compiles, not where it has
+        jax.clear_caches()  # JAX obeys some settings only when it compiles
         results = [[leaf for tree in trees for leaf in leaves(convert(tree))] for _ in "12"]
     values = [leaf for tree in trees for leaf in leaves(tree)]
     for result in results:
@@ -151,7 +154,7 @@ def test_trees_arrive_under_every_setting_of_jax(setting: str) -> None:
             assert not array.committed
 
 
-def test_nothing_is_compiled_under_no_tracing() -> None:
+def test_no_tracing_prevents_compiled_imports() -> None:
     from gymbridge_runtime.backends.jax.imports import IMPORTS
 
     floats = np.arange(5, dtype=np.float32)
@@ -170,7 +173,7 @@ def test_nothing_is_compiled_under_no_tracing() -> None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_vector_steps_arrive_under_every_setting_of_jax(setting: str) -> None:
+def test_vector_steps_are_converted_under_every_jax_setting(setting: str) -> None:
     env: Array = vectors.NumpyToJax(ReplayVector(*VECTOR_STEP))
     action = env.sample_action()
     for _ in range(40):
@@ -199,7 +202,7 @@ def test_vector_steps_follow_x64_when_it_changes(first: bool) -> None:
                 assert rewards.tolist() == VECTOR_STEP[1].tolist()
 
 
-def test_another_byte_order_arrives_after_many_arrays_of_the_usual_one() -> None:
+def test_another_byte_order_works_after_a_compiled_import() -> None:
     bare = ReplayVector(*VECTOR_STEP)
     env: Array = vectors.NumpyToJax(bare)
     action = env.sample_action()
@@ -214,8 +217,8 @@ def test_another_byte_order_arrives_after_many_arrays_of_the_usual_one() -> None
 
 
 @pytest.mark.parametrize("setting", ["transfer_guard", "disable_jit", "debug_nans", "no_tracing"])
-def test_nothing_is_compiled_where_jax_would_refuse_the_first_call(setting: str) -> None:
-    # a signature of which the first call was refused is a slow one for ever
+def test_nothing_is_compiled_when_jax_would_refuse_the_first_call(setting: str) -> None:
+    # a signature whose first call was refused stays slow
     from gymbridge_runtime.backends.jax.imports import IMPORTS
 
     floats = np.full(5, np.nan, np.float32)
@@ -249,13 +252,13 @@ def test_imports_are_compiled_where_the_transfer_guard_allows() -> None:
     assert IMPORTS.sizes[0] == 1
 
 
-def test_arrays_arrive_where_the_import_would_have_to_be_traced_again() -> None:
+def test_arrays_are_converted_when_an_import_would_be_traced_again() -> None:
     tree = {"a": np.ones((5, 2), np.float32), "b": np.ones(9, np.float32)}
     convert = Pair("numpy", "jax").convert
     long_way = Converter(JAX)
     for _ in range(40):
         _ = convert(tree), long_way(tree)
-    # another default device is another function to JAX
+    # JAX compiles a function for each default device
     with jax.no_tracing(), jax.default_device(jax.devices()[0]):
         results: list[Array] = [convert(tree), long_way(tree)]
         for result in results:
@@ -265,7 +268,7 @@ def test_arrays_arrive_where_the_import_would_have_to_be_traced_again() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_actions_arrive_under_every_setting_of_jax(setting: str, agent: str) -> None:
+def test_actions_are_converted_under_every_jax_setting(setting: str, agent: str) -> None:
     env = Replay(
         spaces.Box(-1, 1, (1,)),
         jax.numpy.zeros(1),
@@ -294,7 +297,7 @@ def test_actions_arrive_under_every_setting_of_jax(setting: str, agent: str) -> 
 
 
 @pytest.mark.parametrize("tree", [[np.nan, 1], [np.inf, -np.inf], [1, 2]], ids=str)
-def test_nan_arrives_while_jax_looks_for_it(tree: list[float]) -> None:
+def test_nan_is_converted_with_jax_debug_nans(tree: list[float]) -> None:
     value = np.array(tree, np.float32)
     convert = Pair("numpy", "jax").convert
     for values in (value, [value, value]):
@@ -311,7 +314,7 @@ def test_nan_arrives_while_jax_looks_for_it(tree: list[float]) -> None:
 @pytest.mark.parametrize(
     "setting", ["JAX_DEBUG_NANS=1", "JAX_DEBUG_INFS=1", "JAX_TRANSFER_GUARD=log"]
 )
-def test_jax_prints_nothing_where_it_looks_for_nan(setting: str) -> None:
+def test_nothing_is_printed_with_jax_debug_nans(setting: str) -> None:
     name, _, value = setting.partition("=")
     code = """
 import os
@@ -349,7 +352,7 @@ def test_numbers_of_64_bits_follow_x64_when_it_changes(first: bool) -> None:
                         assert identical(np.array(array), value.astype(dtype)), (wide, name)
 
 
-def test_float_dtype_belongs_to_one_converter() -> None:
+def test_float_dtype_of_one_converter_does_not_affect_another() -> None:
     value = np.linspace(0, 1, 6, dtype=np.float32)
     plain = Converter(JAX)
     cast = Converter(JAX, float_dtype="float16")
@@ -359,7 +362,7 @@ def test_float_dtype_belongs_to_one_converter() -> None:
             assert {array.dtype.name for array in leaves(cast(tree))} == {"float16"}
 
 
-def test_results_are_copies_from_the_first_time_on() -> None:
+def test_results_are_copies_from_the_first_call() -> None:
     one, other = np.zeros(8, np.float32), np.zeros(8, np.int32)
     kept = []
     for turn in range(60):
@@ -370,7 +373,7 @@ def test_results_are_copies_from_the_first_time_on() -> None:
         assert second["other"].tolist() == [-turn] * 8
 
 
-def test_arrays_arrive_while_jax_traces() -> None:
+def test_arrays_are_converted_while_jax_traces() -> None:
     values: list[Host] = [np.full(3, 2, np.float32), np.full(3, 3, np.int8)]
 
     def traced(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Containers are taken apart by rule and registry, and built again with converted leaves."""
+"""Containers are rebuilt with converted leaves, by rules and the registry."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Stamped(tuple[Array, ...]):
 
 
 class Two(tuple[Array, Array]):
-    """A tuple whose constructor does not take what tuples take."""
+    """A tuple with another constructor."""
 
     __slots__ = ()
 
@@ -70,13 +70,13 @@ class Two(tuple[Array, Array]):
 
 
 class Attributes(dict[str, Array]):
-    """A dictionary with attributes besides."""
+    """A dictionary with attributes."""
 
     origin: str
 
 
 class Namespace(dict[str, Array]):
-    """A dictionary whose keys are its attributes, as many projects have one."""
+    """A dictionary whose keys are its attributes."""
 
     goal: Array
     later: int
@@ -91,7 +91,7 @@ class Route(list[Array]):
 
 
 class ArraysOnly(dict[str, Array]):
-    """A dictionary that looks at what it is given."""
+    """A dictionary that checks its items."""
 
     @override
     def __setitem__(self, key: str, value: Array) -> None:
@@ -120,7 +120,7 @@ class Fixed(Mapping[str, Array]):
 
 
 class Copied(Fixed):
-    """A mapping that says how it is copied, and takes new items."""
+    """A mapping with `__copy__` that takes new items."""
 
     def __setitem__(self, key: str, value: Array) -> None:
         self._values[key] = value
@@ -130,7 +130,7 @@ class Copied(Fixed):
 
 
 class OneStore(Copied):
-    """A mapping whose copies all share one storage."""
+    """A mapping whose copies share one storage."""
 
     @override
     def __copy__(self) -> OneStore:
@@ -140,7 +140,7 @@ class OneStore(Copied):
 
 
 class Casting(dict[str, Array]):
-    """A dictionary that makes something else of what it is given."""
+    """A dictionary that changes its items."""
 
     @override
     def __setitem__(self, key: str, value: Array) -> None:
@@ -148,28 +148,28 @@ class Casting(dict[str, Array]):
 
 
 class Selfsame(dict[str, Array]):
-    """A dictionary that copies to itself."""
+    """A dictionary whose copy is itself."""
 
     def __copy__(self) -> Selfsame:
         return self
 
 
 class Empty(dict[str, Array]):
-    """A dictionary that copies to an empty one."""
+    """A dictionary whose copy is empty."""
 
     def __copy__(self) -> Empty:
         return Empty()
 
 
 class Closing(dict[str, Array]):
-    """A dictionary that releases something when it goes: another one would release it again."""
+    """A dictionary with `__del__`: a copy would release the resource twice."""
 
     def __del__(self) -> None:
         pass
 
 
 class Batch:
-    """A class of a user's own, which nothing is known of until it is registered."""
+    """A user's own class, unknown until it is registered."""
 
     def __init__(self, arrays: Sequence[Array], name: str) -> None:
         self.arrays = arrays
@@ -177,7 +177,7 @@ class Batch:
 
 
 class NamedBatch(Batch):
-    """A class that derives from a registered one."""
+    """A subclass of a registered class."""
 
 
 @dataclass
@@ -224,7 +224,7 @@ class Boxed(Generic[T]):
 
 
 class Kind(NamedTuple):
-    """How a test makes a container of two leaves, and reads them."""
+    """How to make a container of two leaves and read them."""
 
     make: Callable[[Array, Array], Array]
     read: Callable[[Array], tuple[Array, Array]]
@@ -299,9 +299,7 @@ def test_a_container_keeps_its_type_and_gets_converted_leaves(pair: Pair, kind: 
 
 
 @pytest.mark.parametrize("copies", [None, True])
-def test_the_container_of_the_environment_is_not_written_into(
-    kind: Kind, copies: bool | None
-) -> None:
+def test_the_container_of_the_environment_does_not_change(kind: Kind, copies: bool | None) -> None:
     pair = Pair("torch", "numpy")
     first, second = leaves(pair.source)
     before = pair.source.values(first)
@@ -315,7 +313,7 @@ def test_the_container_of_the_environment_is_not_written_into(
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "a dict that checks"])
-def test_400_levels_arrive(name: str) -> None:
+def test_400_levels_are_converted(name: str) -> None:
     make, read = KINDS[name]
     tree: Array = np.full(2, 3.0)
     for _ in range(400):
@@ -329,7 +327,7 @@ def test_400_levels_arrive(name: str) -> None:
 
 @pytest.fixture
 def short_stack() -> Iterator[None]:
-    """Let Python's stack end soon, so that tests reach its end by small steps."""
+    """Lower the recursion limit, so that small trees reach it."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(len(inspect.stack()) + 100)
     yield
@@ -339,7 +337,7 @@ def short_stack() -> Iterator[None]:
 @pytest.mark.usefixtures("short_stack")
 @pytest.mark.parametrize("inside", [np.ones(1), 2**80], ids=["array", "not convertible"])
 @pytest.mark.parametrize("name", ["list", "ChainMap", "OrderedDict", "slotted dataclass"])
-def test_any_depth_is_converted_or_a_conversion_error(name: str, inside: Array) -> None:
+def test_every_depth_is_converted_or_a_conversion_error(name: str, inside: Array) -> None:
     make, read = KINDS[name]
     problems: set[str] = set()
     for depth in range(150):
@@ -358,7 +356,7 @@ def test_any_depth_is_converted_or_a_conversion_error(name: str, inside: Array) 
     assert problems == {"the containers are nested too "} | refused
 
 
-def test_depth_beyond_the_stack_is_an_error_with_advice() -> None:
+def test_nesting_beyond_the_stack_is_an_error_with_advice() -> None:
     tree: list[Array] = [np.ones(1)]
     for _ in range(100_000):
         tree = [tree]
@@ -369,7 +367,7 @@ def test_depth_beyond_the_stack_is_an_error_with_advice() -> None:
     assert caught.value.path.startswith("value['info'][0][0]")
 
 
-# -- what a kind keeps besides ----------------------------------------------------------------
+# -- attributes and other state ---------------------------------------------------------------
 
 
 def test_keys_of_any_kind_keep_their_order(pair: Pair) -> None:
@@ -409,7 +407,7 @@ def test_a_typed_dict_is_a_dict(pair: Pair) -> None:
     assert result["name"] == "wind"
 
 
-def test_a_chain_map_keeps_its_maps_apart(pair: Pair) -> None:
+def test_a_chain_map_stays_a_chain_map(pair: Pair) -> None:
     hidden = leaf(pair.source, 7)
     value = ChainMap({"a": leaf(pair.source, 5)}, {"a": hidden, "b": (leaf(pair.source),)})
     result = pair.convert(value)
@@ -420,7 +418,7 @@ def test_a_chain_map_keeps_its_maps_apart(pair: Pair) -> None:
     assert value.maps[1]["a"] is hidden
 
 
-def test_attributes_stay(pair: Pair) -> None:
+def test_attributes_of_a_container_are_kept(pair: Pair) -> None:
     attributed = Attributes(goal=leaf(pair.source))
     attributed.origin = "north"
     stamped = Stamped((leaf(pair.source),))
@@ -431,7 +429,7 @@ def test_attributes_stay(pair: Pair) -> None:
     assert [result[0].origin, result[1].stamp, result[2].length] == ["north", "now", 7]
 
 
-def test_a_dict_of_attributes_has_converted_attributes(pair: Pair) -> None:
+def test_attributes_that_are_keys_are_converted(pair: Pair) -> None:
     value = Namespace(goal=leaf(pair.source), name="north")
     result = pair.convert({"a": value})["a"]
     assert result.goal is result["goal"]
@@ -442,7 +440,7 @@ def test_a_dict_of_attributes_has_converted_attributes(pair: Pair) -> None:
     assert pair.source.is_array(value.goal)
 
 
-def test_a_dataclass_keeps_fields_and_attributes_that_its_constructor_does_not_take(
+def test_a_dataclass_keeps_fields_that_its_constructor_does_not_take(
     pair: Pair,
 ) -> None:
     value = State(leaf(pair.source), "falcon")
@@ -454,13 +452,13 @@ def test_a_dataclass_keeps_fields_and_attributes_that_its_constructor_does_not_t
     assert vars(result)["note"] == "remember"
 
 
-def test_a_dataclass_may_have_a_field_that_was_never_set(pair: Pair) -> None:
+def test_an_unset_dataclass_field_stays_unset(pair: Pair) -> None:
     result = pair.convert(Slotted(leaf(pair.source)))
     assert pair.target.is_array(result.position)
     assert not hasattr(result, "missing")
 
 
-def test_a_dataclass_itself_is_no_instance(pair: Pair) -> None:
+def test_a_dataclass_type_stays_itself(pair: Pair) -> None:
     assert pair.convert({"kind": State})["kind"] is State
 
 
@@ -483,7 +481,7 @@ def test_an_empty_container_stays_empty(pair: Pair, empty: Array) -> None:
     assert len(result) == 0
 
 
-def test_a_container_in_two_places_is_converted_for_each(pair: Pair) -> None:
+def test_a_container_in_two_places_is_converted_twice(pair: Pair) -> None:
     shared = [leaf(pair.source)]
     result = pair.convert({"one": shared, "other": shared, "both": [shared, shared]})
     found = [result["one"], result["other"], *result["both"]]
@@ -491,7 +489,7 @@ def test_a_container_in_two_places_is_converted_for_each(pair: Pair) -> None:
     assert len({*map(id, found)}) == 4
 
 
-def test_ten_thousand_leaves_arrive(pair: Pair) -> None:
+def test_ten_thousand_leaves_are_converted(pair: Pair) -> None:
     values = [pair.source.make(np.full(2, i, np.float32)) for i in range(10_000)]
     result = pair.convert({"all": values, "text": "kept"})
     assert result["text"] == "kept"
@@ -511,11 +509,11 @@ def test_changes_to_a_result_do_not_reach_the_environment(pair: Pair) -> None:
     assert tree["text"] == "kept"
 
 
-# -- classes that are not known -----------------------------------------------------------------
+# -- unknown classes ----------------------------------------------------------------------------
 
 
 def items_of(value: Array) -> list[Array]:
-    """Return what a container holds, by the means of its base class."""
+    """Return the items of a container by the methods of its base class."""
     if isinstance(value, dict):
         return [*dict.values(value)]
     return [*value.values()] if isinstance(value, Mapping) else [*value]
@@ -545,7 +543,7 @@ def test_an_unknown_container_stays_itself(name: str, copies: bool | None) -> No
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_one_warning_for_each_type_says_that_arrays_are_not_converted(name: str) -> None:
+def test_an_unknown_container_with_arrays_gives_one_warning_per_type(name: str) -> None:
     pair = Pair("numpy", "torch")
     value = UNKNOWN[name](leaf(pair.source))
     kind = type(value)
@@ -561,7 +559,7 @@ def test_one_warning_for_each_type_says_that_arrays_are_not_converted(name: str)
     )
 
 
-def test_every_type_has_a_warning_of_its_own() -> None:
+def test_every_unknown_container_type_has_its_own_warning() -> None:
     with pytest.warns(UnconvertedContainerWarning) as caught:
         Pair("numpy", "torch").convert([Fixed({"a": np.ones(1)}), UserList([np.ones(1)])])
     assert [str(one.message).split(" ")[0].rpartition(".")[2] for one in caught] == [
@@ -570,7 +568,7 @@ def test_every_type_has_a_warning_of_its_own() -> None:
     ]
 
 
-def test_a_wrapper_warns_too() -> None:
+def test_a_wrapper_warns_about_an_unknown_container() -> None:
     env = NumpyToTorch(Replay(spaces.Discrete(2), 0, {"held": Fixed({"a": np.ones(1)})}))
     with pytest.warns(UnconvertedContainerWarning, match="Fixed holds arrays"):
         env.reset()
@@ -578,7 +576,7 @@ def test_a_wrapper_warns_too() -> None:
 
 
 class Unreadable(Mapping[str, Array]):
-    """A mapping whose storage is gone."""
+    """A mapping that cannot be read."""
 
     @override
     def __getitem__(self, key: str) -> Array:
@@ -594,7 +592,7 @@ class Unreadable(Mapping[str, Array]):
 
 
 class Endless(Mapping[str, Array]):
-    """A mapping that never stops showing its items."""
+    """A mapping with endless items."""
 
     @override
     def __getitem__(self, key: str) -> Array:
@@ -626,7 +624,7 @@ class Endless(Mapping[str, Array]):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_holds_no_arrays_stays_itself_without_a_warning(pair: Pair, value: object) -> None:
+def test_an_unknown_container_without_arrays_gives_no_warning(pair: Pair, value: object) -> None:
     for copies in (None, True):
         result = pair.convert({"inside": value, "beside": leaf(pair.source)}, copy=copies)
         assert result["inside"] is value or result["inside"] == value
@@ -634,14 +632,14 @@ def test_what_holds_no_arrays_stays_itself_without_a_warning(pair: Pair, value: 
 
 
 class Lost(UserDict[str, Array]):
-    """A known mapping whose storage is gone."""
+    """A known mapping that cannot be read."""
 
     @override
     def keys(self) -> KeysView[str]:
         raise OSError("the file is closed")
 
 
-def test_a_known_container_that_cannot_be_read_is_an_error(pair: Pair) -> None:
+def test_an_unreadable_container_is_an_error(pair: Pair) -> None:
     with pytest.raises(ConversionError) as caught:
         pair.convert([{"a": Lost(a=1)}])
     assert str(caught.value) == (
@@ -675,14 +673,14 @@ def test_a_registered_class_and_its_subclasses_are_converted(pair: Pair, kind: t
     assert all(map(pair.source.is_array, held))
 
 
-def test_a_class_may_be_registered_after_it_was_met(pair: Pair) -> None:
+def test_a_class_may_be_registered_after_its_first_conversion(pair: Pair) -> None:
     value = Batch([leaf(pair.source)], "first")
     assert pair.convert([value])[0] is value
     register_batch()
     assert pair.target.is_array(pair.convert([value])[0].arrays[0])
 
 
-def test_a_registration_goes_before_every_rule(pair: Pair) -> None:
+def test_a_registration_overrides_every_rule(pair: Pair) -> None:
     register_container(
         Attributes,
         flatten=lambda value: ([value["a"]], None),
@@ -698,7 +696,7 @@ def test_an_error_in_a_registered_class_has_a_path(pair: Pair) -> None:
         pair.convert({"batch": Batch([leaf(pair.source), 2**80], "first")})
 
 
-def test_a_flatten_that_fails_is_an_error() -> None:
+def test_an_error_in_flatten_is_a_conversion_error() -> None:
     def fail(_: Batch) -> Array:
         raise RuntimeError("out of order")
 
@@ -707,7 +705,7 @@ def test_a_flatten_that_fails_is_an_error() -> None:
         Pair("numpy", "torch").convert([Batch([], "first")])
 
 
-def test_an_unflatten_that_fails_leaves_the_value_itself_and_warns() -> None:
+def test_an_error_in_unflatten_keeps_the_value_and_warns() -> None:
     def fail(*_: Array) -> Batch:
         raise RuntimeError("it holds no tensors")
 
@@ -731,7 +729,7 @@ def test_a_registered_class_may_be_an_observation_and_an_action() -> None:
 
 
 class TestTensorDicts:
-    def test_share_their_tensors_with_pytorch(self) -> None:
+    def test_tensordicts_share_their_tensors_with_pytorch(self) -> None:
         value = TensorDict({"a": torch.ones(2, 3), "b": {"c": torch.ones(2)}}, batch_size=[2])
         result = Pair("numpy", "torch").convert({"obs": value})["obs"]
         assert type(result) is TensorDict
@@ -739,7 +737,7 @@ class TestTensorDicts:
         assert result.batch_size == value.batch_size
         assert result["b", "c"].data_ptr() == value["b", "c"].data_ptr()
 
-    def test_are_copied_for_pytorch_where_asked(self) -> None:
+    def test_copy_true_copies_tensordicts(self) -> None:
         value = TensorDict({"a": torch.ones(2, 3), "b": {"c": torch.ones(2)}}, batch_size=[2])
         result = Pair("numpy", "torch").convert(value, copy=True)
         result["b", "c"].zero_()
@@ -748,7 +746,7 @@ class TestTensorDicts:
         assert (value["a"] == 1).all()
 
     @pytest.mark.parametrize("target", ["numpy", "jax", "mlx"])
-    def test_become_dictionaries_for_other_libraries(self, target: str) -> None:
+    def test_tensordicts_become_dictionaries_for_other_libraries(self, target: str) -> None:
         pair = Pair("torch", target)
         pair.require()
         value = TensorDict({"a": torch.ones(2, 3), "b": {"c": torch.ones(2)}}, batch_size=[2])
@@ -761,7 +759,7 @@ class TestTensorDicts:
     @pytest.mark.parametrize("copies", [None, True])
     @pytest.mark.parametrize("target", ["numpy", "torch"])
     def test_tensorclasses_stay_themselves(self, target: str, copies: bool | None) -> None:
-        # they look like dataclasses, and keep their fields in a TensorDict
+        # tensorclasses look like dataclasses and keep their fields in a TensorDict
         made: Array = tensorclass(make_dataclass("Made", [("a", torch.Tensor)]))
         value = made(a=torch.ones(3), batch_size=[3])
         source = "numpy" if target == "torch" else "torch"
@@ -807,19 +805,19 @@ def test_a_container_that_contains_itself_is_an_error(pair: Pair, name: str) -> 
 
 
 class Recursive(UserDict[str, Array]):
-    """A mapping whose methods call themselves without end."""
+    """A mapping with endless recursion in its methods."""
 
     @override
     def keys(self) -> KeysView[str]:
         return self.keys()
 
 
-def test_a_container_that_calls_itself_without_end_is_an_error(pair: Pair) -> None:
+def test_a_container_with_endless_recursion_is_an_error(pair: Pair) -> None:
     with pytest.raises(ConversionError, match="nested too deeply"):
         pair.convert([Recursive(a=1)])
 
 
-def test_types_without_end_are_converted() -> None:
+def test_any_number_of_types_is_converted() -> None:
     pair = Pair("torch", "numpy")
     for i in range(1100):
         kind: Array = make_dataclass(f"State{i}", ["position"])

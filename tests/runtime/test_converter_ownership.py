@@ -1,4 +1,4 @@
-"""What converters share and copy: copies hold under attack, and read-only memory stays as it is."""
+"""What converters share and copy: copies never change, and read-only memory is not written."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ FROM_JAX = [pair for pair in PAIRS if pair.source.name == "jax"]
 FROM_MLX = [pair for pair in PAIRS if pair.source.name == "mlx"]
 SHARING = [pair for pair in EXPOSED if pair.target.shares]
 
-# torch.from_dlpack ends the process at a negative stride: those are converted in another one
+# torch.from_dlpack aborts at a negative stride: these are converted in another process
 SAFE = [layout for layout in LAYOUTS if layout != "negative"]
 
-# tensors have strides in whole numbers, and nothing of them is read-only
+# tensors have whole strides and are never read-only
 OF_TORCH = [layout for layout in SAFE if layout not in {"within bytes", "read-only"}]
 
 
@@ -75,10 +75,12 @@ def busy_jax() -> Iterator[None]:
     pending.block_until_ready()
 
 
-class TestASnapshotHoldsUnderAttack:
+class TestSnapshots:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("pair", EXPOSED, ids=repr)
-    def test_when_the_source_is_overwritten_at_once(self, pair: Pair, size: int) -> None:
+    def test_a_snapshot_does_not_change_when_its_source_is_overwritten(
+        self, pair: Pair, size: int
+    ) -> None:
         for layout in layouts_of(pair):
             for how in ways(pair):
                 array, memory = exposed = expose(layout, size)
@@ -92,7 +94,7 @@ class TestASnapshotHoldsUnderAttack:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
     @pytest.mark.usefixtures("busy_jax")
-    def test_when_jax_is_too_busy_to_have_read_it(self, pair: Pair, size: int) -> None:
+    def test_a_snapshot_does_not_change_while_jax_is_busy(self, pair: Pair, size: int) -> None:
         kept = []
         for layout in layouts_of(pair):
             for how in ways(pair):
@@ -105,7 +107,7 @@ class TestASnapshotHoldsUnderAttack:
 
     @pytest.mark.usefixtures("nothing_compiled")
     @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
-    def test_when_shapes_come_again_often_enough_to_be_compiled(self, pair: Pair) -> None:
+    def test_snapshots_by_compiled_imports_do_not_change(self, pair: Pair) -> None:
         heavy = jax.jit(lambda x: x @ x * 1e-3)
         pending = jnp.ones((512, 512), jnp.float32)
         kept = []
@@ -124,7 +126,7 @@ class TestASnapshotHoldsUnderAttack:
     @pytest.mark.usefixtures("nothing_compiled")
     @pytest.mark.parametrize("wide", [False, True])
     @pytest.mark.parametrize("sizes", [(8192, 8192), (64, 64, 8192), (64, 64)], ids=repr)
-    def test_when_batches_of_any_kind_are_compiled(
+    def test_snapshots_by_compiled_batches_do_not_change(
         self, sizes: tuple[int, ...], wide: bool
     ) -> None:
         heavy = jax.jit(lambda x: x @ x * 1e-3)
@@ -146,11 +148,11 @@ class TestASnapshotHoldsUnderAttack:
     @pytest.mark.usefixtures("nothing_compiled")
     @pytest.mark.parametrize("size", [64, 8192, 1 << 18])
     @pytest.mark.parametrize("agent", ["numpy", "torch"])
-    def test_when_actions_come_again(self, agent: str, size: int) -> None:
+    def test_snapshots_of_actions_do_not_change(self, agent: str, size: int) -> None:
         heavy = jax.jit(lambda x: x @ x * 1e-3)
         pending = jnp.ones((512, 512), jnp.float32)
         shape = expose("aligned to 64 bytes", size).array.shape
-        env = Replay(  # what it observes is not waited for
+        env = Replay(  # its observation is not waited for
             spaces.Text(9), "text", action_space=spaces.Box(-np.inf, np.inf, shape)
         )
         bridge: Array = {"numpy": JaxToNumpy, "torch": JaxToTorch}[agent](env)
@@ -164,7 +166,7 @@ class TestASnapshotHoldsUnderAttack:
         for action, before in zip(env.actions, kept, strict=True):
             assert identical(np.array(action), before)
 
-    def test_that_jax_alone_does_not_withstand(self) -> None:
+    def test_jax_alone_reads_overwritten_memory(self) -> None:
         identity = jax.jit(lambda x: x)
         identity(np.zeros((2, 512), np.float32)).block_until_ready()
         changed = 0
@@ -179,7 +181,7 @@ class TestASnapshotHoldsUnderAttack:
         assert changed > 0
 
     @pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
-    def test_of_negative_strides(self, target: str) -> None:
+    def test_snapshots_of_negative_strides_do_not_change(self, target: str) -> None:
         code = f"""
             from tests.runtime.layouts import SIZES, expose
             from tests.support import Pair, identical
@@ -197,8 +199,8 @@ class TestASnapshotHoldsUnderAttack:
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_numbers_that_are_not_aligned_are_copied_for_pytorch(dtype: str) -> None:
-    # PyTorch's own loops over such memory end the process
+def test_unaligned_complex_numbers_are_copied_for_pytorch(dtype: str) -> None:
+    # PyTorch's own loops over such memory abort the process
     code = f"""
 import numpy as np
 from gymbridge.numpy_to_torch import numpy_to_torch
@@ -211,7 +213,7 @@ for size in range(1, 20):
     assert run_python(code).split() == ["True"] * 19
 
 
-class TestWhatNeverChanges:
+class TestImmutableArrays:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("copy", [None, True])
     @pytest.mark.parametrize("pair", FROM_JAX, ids=repr)
@@ -235,7 +237,7 @@ class TestWhatNeverChanges:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("copy", [None, True])
     @pytest.mark.parametrize("pair", FROM_MLX, ids=repr)
-    def test_mlx_arrays_over_one_memory_cannot_be_written_through_a_result(
+    def test_mlx_arrays_that_share_memory_cannot_be_written_through_a_result(
         self, pair: Pair, copy: bool | None, size: int
     ) -> None:
         array = mx.arange(size // 4, dtype=mx.float32)
@@ -258,18 +260,18 @@ class TestWhatNeverChanges:
 
     @pytest.mark.parametrize("copy", [None, True])
     @pytest.mark.parametrize("pair", FROM_MLX, ids=repr)
-    def test_a_copy_of_an_mlx_array_does_not_change_when_that_is_written_into(
+    def test_writing_into_an_mlx_array_does_not_change_a_result(
         self, pair: Pair, copy: bool | None
     ) -> None:
         if pair.target.name == "numpy" and copy is None:
-            copy = True  # a view is to be had otherwise
+            copy = True  # otherwise it is a view
         array = mx.zeros(1024)
         result = pair.convert(array, copy=copy)
         array[:] = 5
         mx.eval(array)
         assert (pair.target.values(result) == 0).all()
 
-    def test_what_mlx_copies_in_any_case_is_not_copied_before(
+    def test_arrays_are_not_copied_before_mlx_copies_them(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def refuse(*_: object) -> Host:
@@ -295,7 +297,7 @@ class TestWhatNeverChanges:
         assert (tensor == -1).all()
         assert identical(memory, before)
 
-    def test_a_read_only_file_in_memory_can_be_converted_and_the_result_written(
+    def test_a_read_only_file_in_memory_is_converted_to_a_writable_result(
         self, tmp_path: Path
     ) -> None:
         path = tmp_path / "numbers"
@@ -311,7 +313,7 @@ class TestWhatNeverChanges:
         """
         assert run_python(code) == "[1.0, 2.0, 3.0] [0.0, 1.0, 2.0] [0.0, 1.0, 2.0]\n"
 
-    def test_a_view_keeps_the_values_of_a_jax_array_that_is_donated(self) -> None:
+    def test_a_view_keeps_its_values_when_the_jax_array_is_donated(self) -> None:
         array = jnp.arange(1024, dtype=jnp.float32)
         view = Pair("jax", "numpy").convert(array)
         before = view.copy()
@@ -320,9 +322,7 @@ class TestWhatNeverChanges:
         assert identical(view, before)
 
     @pytest.mark.parametrize("pair", FROM_JAX, ids=repr)
-    def test_an_array_that_jax_still_computes_arrives_with_its_final_values(
-        self, pair: Pair
-    ) -> None:
+    def test_an_array_that_jax_still_computes_gets_its_final_values(self, pair: Pair) -> None:
         heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 8, lambda _, y: y @ y * 1e-3, x))
         start = jnp.full((512, 512), 2e-3, jnp.float32)
         expected = np.array(heavy(start).block_until_ready())
@@ -333,7 +333,9 @@ class TestSharing:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("copy", [None, False])
     @pytest.mark.parametrize("pair", SHARING, ids=repr)
-    def test_writes_are_seen_on_both_sides(self, pair: Pair, copy: bool | None, size: int) -> None:
+    def test_writes_to_shared_memory_are_seen_on_both_sides(
+        self, pair: Pair, copy: bool | None, size: int
+    ) -> None:
         for layout in OF_TORCH:
             exposed = expose(layout, size)
             source = over(pair, exposed.array)
@@ -344,14 +346,14 @@ class TestSharing:
             exposed.overwrite()
             assert identical(pair.target.values(result), exposed.array.copy()), layout
 
-    def test_a_jax_array_is_seen_from_numpy_where_it_is(self) -> None:
+    def test_numpy_views_the_memory_of_a_jax_array(self) -> None:
         array = jnp.arange(1024.0)
         for copy in (None, False):
             view = Pair("jax", "numpy").convert(array, copy=copy)
             assert LIBRARIES["numpy"].address(view) == array.unsafe_buffer_pointer()
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_keeps_the_memory_alive(self, pair: Pair) -> None:
+    def test_a_shared_array_keeps_its_memory_alive(self, pair: Pair) -> None:
         result = pair.convert(pair.source.make(np.full(1 << 20, 3, np.float32)))
         churn = [pair.source.make(np.full(1 << 20, 5, np.float32)) for _ in range(8)]
         assert (pair.target.values(result) == 3.0).all()
@@ -378,7 +380,7 @@ REFUSED = {
 
 class TestNeverCopy:
     @pytest.mark.parametrize("name", REFUSED)
-    def test_names_the_leaf_and_why_memory_cannot_be_shared(self, name: str) -> None:
+    def test_the_error_names_the_leaf_and_the_reason(self, name: str) -> None:
         pair = next(pair for pair in PAIRS if pair.name == name)
         layouts, reason = REFUSED[name]
         for layout in layouts:
@@ -390,7 +392,7 @@ class TestNeverCopy:
             assert message.endswith("); allow copies: copy=None or copy=True"), layout
 
     @pytest.mark.parametrize("layout", ["within bytes", "negative"])
-    def test_names_the_strides_that_a_tensor_cannot_have(self, layout: str) -> None:
+    def test_the_error_names_strides_that_a_tensor_cannot_have(self, layout: str) -> None:
         code = f"""
             from gymbridge import CopyRequiredError
             from gymbridge.numpy_to_torch import numpy_to_torch
@@ -404,31 +406,31 @@ class TestNeverCopy:
         strides = {"within bytes": "(6,)", "negative": "(-24, -4)"}[layout]
         assert run_python(code) == f"PyTorch does not take memory with the strides {strides}\n"
 
-    def test_refuses_to_let_pytorch_write_into_arrays_of_jax_and_mlx(self) -> None:
+    def test_pytorch_may_not_share_arrays_of_jax_and_mlx(self) -> None:
         for name, array in {"jax": jnp.ones(3), "mlx": mx.ones(3)}.items():
             with pytest.raises(CopyRequiredError, match="would write through to memory that is re"):
                 Pair(name, "torch").convert(array, copy=False)
 
-    def test_refuses_tensors_whose_values_are_not_what_their_memory_says(self) -> None:
+    def test_conjugate_and_negative_tensors_are_refused(self) -> None:
         conjugate = torch.ones(2, dtype=torch.complex64).conj()
         for tensor in (conjugate, conjugate.imag):
             with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
                 Pair("torch", "numpy").convert(tensor, copy=False)
 
     @pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "float4_e2m1fn"])
-    def test_refuses_arrays_that_jax_stores_otherwise_than_numpy_shows(self, dtype: str) -> None:
+    def test_jax_arrays_of_packed_dtypes_are_refused(self, dtype: str) -> None:
         for shape in ((64,), (), (2, 3)):
             with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
                 Pair("jax", "numpy").convert(jnp.zeros(shape, dtype), copy=False)
 
-    def test_refuses_arrays_whose_columns_lie_together_in_jax(self) -> None:
+    def test_jax_arrays_in_column_order_are_refused(self) -> None:
         place = Format(Layout((1, 0)), SingleDeviceSharding(jax.devices()[0]))
         columns = jax.device_put(jnp.arange(12.0).reshape(3, 4), place)
         with pytest.raises(CopyRequiredError, match="had to be copied to be seen"):
             Pair("jax", "numpy").convert(columns, copy=False)
 
-    def test_refuses_what_numpy_says_is_read_only_though_it_lets_one_write(self) -> None:
-        # to ask such an array for its flag is a FutureWarning
+    def test_broadcast_arrays_are_refused_as_read_only(self) -> None:
+        # reading the flag of such an array gives a FutureWarning
         into_torch = Pair("numpy", "torch").convert
         torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
         cast_into_torch = Converter(torch_backend, float_dtype="float32")
@@ -443,7 +445,7 @@ class TestNeverCopy:
                 among["a"] += 1
             assert not spread.any()
 
-    def test_refuses_a_cast(self) -> None:
+    def test_a_cast_is_refused(self) -> None:
         numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
         with pytest.raises(CopyRequiredError, match="float32 would have to be cast to float64"):
             Converter(numpy, copy=False, float_dtype="float64")(torch.ones(3))
@@ -456,7 +458,7 @@ class TestNeverCopy:
             )
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_makes_arrays_of_numbers_which_have_no_memory_to_share(self, pair: Pair) -> None:
+    def test_numbers_become_arrays(self, pair: Pair) -> None:
         result = pair.convert({"steps": 3, "gain": np.float32(0.5)}, copy=False)
         assert pair.target.is_array(result["steps"])
         assert pair.target.values(result["gain"]) == np.float32(0.5)
@@ -465,9 +467,7 @@ class TestNeverCopy:
 class TestAlwaysCopy:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_gives_memory_of_its_own_that_is_writable_where_arrays_are(
-        self, pair: Pair, size: int
-    ) -> None:
+    def test_the_copy_owns_its_memory_and_is_writable(self, pair: Pair, size: int) -> None:
         source = pair.source.make(np.arange(size // 4, dtype=np.float32))
         result = pair.convert(source, copy=True)
         assert pair.target.address(result) != pair.source.address(source)
@@ -477,7 +477,7 @@ class TestAlwaysCopy:
             assert (pair.target.values(result) == -1).all()
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_gives_it_to_numbers_that_numpy_has_from_elsewhere_too(self, pair: Pair) -> None:
+    def test_the_copy_of_ml_dtypes_owns_its_memory(self, pair: Pair) -> None:
         source = pair.source.make(np.ones(3, ml_dtypes.bfloat16))
         result = pair.convert(source, copy=True)
         assert pair.target.address(result) != pair.source.address(source)
@@ -485,7 +485,7 @@ class TestAlwaysCopy:
             result[...] = -1
         assert (pair.source.values(source) == 1).all()
 
-    def test_gives_weakly_typed_arrays_their_like(self) -> None:
+    def test_the_copy_of_a_weakly_typed_array_is_weakly_typed(self) -> None:
         weak = jnp.asarray(1.0)
         copied: Array = Converter(load("gymbridge_runtime.backends.jax:JAX"), copy=True)(weak)
         assert copied is not weak
@@ -494,9 +494,7 @@ class TestAlwaysCopy:
         assert (copied * jnp.ones(2, jnp.bfloat16)).dtype == jnp.bfloat16
 
     @pytest.mark.parametrize("float_dtype", [None, "float32"])
-    def test_gives_rows_one_after_the_other_whatever_it_copies(
-        self, float_dtype: str | None
-    ) -> None:
+    def test_the_copy_is_in_c_order(self, float_dtype: str | None) -> None:
         columns = np.arange(6.0).reshape(2, 3).T
         frozen = columns.view()
         frozen.flags.writeable = False
@@ -511,14 +509,14 @@ class TestAlwaysCopy:
 
     @pytest.mark.parametrize("text", [np.array(["a", "b"]), np.array([b"a"]), np.zeros(2, "i4,f4")])
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_copies_arrays_that_hold_no_numbers_too(self, pair: Pair, text: Host) -> None:
+    def test_arrays_without_numbers_are_copied(self, pair: Pair, text: Host) -> None:
         result = pair.convert(text, copy=True)
         assert result is not text
         assert not np.shares_memory(result, text)
         assert identical(result, text)
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_copies_masked_arrays_with_their_mask(self, pair: Pair) -> None:
+    def test_masked_arrays_are_copied_with_their_mask(self, pair: Pair) -> None:
         masked = np.ma.masked_array([1.0, 2.0], mask=[True, False])
         result = pair.convert(masked, copy=True)
         masked[1] = np.ma.masked
@@ -527,7 +525,7 @@ class TestAlwaysCopy:
         assert result.data.tolist() == [1.0, 2.0]
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_copies_rows_of_structured_arrays(self, pair: Pair) -> None:
+    def test_rows_of_structured_arrays_are_copied(self, pair: Pair) -> None:
         rows = np.zeros(2, [("x", float), ("kept", object)])
         array = np.ones(2)
         rows["kept"][0] = array
@@ -539,29 +537,27 @@ class TestAlwaysCopy:
         assert result["row"]["kept"].tolist() == result["rows"]["kept"][0].tolist() == [1, 1]
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_names_what_cannot_be_copied(self, pair: Pair) -> None:
+    def test_a_value_that_cannot_be_copied_is_named(self, pair: Pair) -> None:
         rows = np.zeros(1, [("lock", object)])
         rows["lock"][0] = threading.Lock()
         with pytest.raises(ConversionError, match=r"^value\['a'\]: .*cannot pickle"):
             pair.convert({"a": rows}, copy=True)
 
 
-class TestArraysThatAreThereAlready:
-    def test_are_returned_themselves(self, pair: Pair) -> None:
+class TestArraysOfTheTarget:
+    def test_arrays_of_the_target_are_returned_themselves(self, pair: Pair) -> None:
         own = pair.target.make(np.arange(3, dtype=np.float32))
         for copy in (None, False):
             assert pair.convert({"a": own}, copy=copy)["a"] is own
 
-    def test_are_copied_when_every_array_is_to_be(self, pair: Pair) -> None:
+    def test_copy_true_copies_arrays_of_the_target(self, pair: Pair) -> None:
         own = pair.target.make(np.arange(3, dtype=np.float32))
         result = pair.convert(own, copy=True)
         assert pair.target.is_array(result)
         assert pair.target.address(result) != pair.target.address(own)
         assert identical(pair.target.values(result), pair.target.values(own))
 
-    def test_are_copied_where_nothing_was_promised_unless_they_never_change(
-        self, pair: Pair
-    ) -> None:
+    def test_snapshots_copy_mutable_arrays_of_the_target(self, pair: Pair) -> None:
         own = pair.target.make(np.arange(3, dtype=np.float32))
         result = snapshot(pair, own, "nothing was promised")
         assert (result is own) is not pair.target.mutable
@@ -569,9 +565,7 @@ class TestArraysThatAreThereAlready:
 
     @pytest.mark.parametrize("default", [Ownership.SNAPSHOT, Ownership.PROVE])
     @pytest.mark.parametrize("said", [None, True])
-    def test_of_a_subclass_keep_it_when_they_are_copied(
-        self, said: bool | None, default: Ownership
-    ) -> None:
+    def test_a_copy_keeps_the_subclass(self, said: bool | None, default: Ownership) -> None:
         array = np.ones((1, 2)).view(np.matrix)
         numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
         copy: Array = Converter(numpy, copy=said, default=default)(array)
@@ -580,7 +574,7 @@ class TestArraysThatAreThereAlready:
         assert array.tolist() == [[1, 1]]
 
     @pytest.mark.parametrize("dtype", ["int64", "float64", "complex128"])
-    def test_of_64_bits_are_copied_as_such_with_x64_off(self, dtype: str) -> None:
+    def test_arrays_of_64_bits_are_copied_with_x64_off(self, dtype: str) -> None:
         with jax.enable_x64(True):
             array = jnp.array([2**40], dtype)
         for device in (None, "cpu"):
@@ -589,14 +583,14 @@ class TestArraysThatAreThereAlready:
             assert copy.tolist() == [2**40]
             assert copy.unsafe_buffer_pointer() != array.unsafe_buffer_pointer()
 
-    def test_stay_read_only_if_they_are(self) -> None:
+    def test_read_only_arrays_stay_read_only(self) -> None:
         own = np.ones(3)
         own.flags.writeable = False
         assert Pair("torch", "numpy").convert(own) is own
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-def test_what_an_environment_receives_is_writable_where_arrays_are(pair: Pair) -> None:
+def test_a_snapshot_is_writable_where_arrays_are(pair: Pair) -> None:
     result = snapshot(pair, pair.source.make(np.ones(3, np.float32)), "nothing was promised")
     if pair.target.mutable:
         result[...] = 2
@@ -604,13 +598,13 @@ def test_what_an_environment_receives_is_writable_where_arrays_are(pair: Pair) -
 
 
 @pytest.mark.parametrize("said", ["never", "False", 2, ()])
-def test_copy_is_none_true_or_false(pair: Pair, said: Array) -> None:
+def test_copy_must_be_none_true_or_false(pair: Pair, said: Array) -> None:
     with pytest.raises(TypeError, match="is none of None, True and False"):
         pair.convert(pair.source.make(np.ones(3, np.float32)), copy=said)
 
 
 @pytest.mark.parametrize("said", [np.True_, 1])
-def test_what_equals_true_copies(pair: Pair, said: Array) -> None:
+def test_values_equal_to_true_copy(pair: Pair, said: Array) -> None:
     array = pair.source.make(np.ones(3, np.float32))
     result = pair.convert(array, copy=said)
     assert pair.target.address(result) != pair.source.address(array)
@@ -619,7 +613,7 @@ def test_what_equals_true_copies(pair: Pair, said: Array) -> None:
 @pytest.mark.parametrize(
     "travel", [lambda one: pickle.loads(pickle.dumps(one)), deepcopy], ids=["pickle", "copy"]
 )
-def test_a_copy_of_a_converter_promises_no_more_than_it_did(
+def test_a_copied_converter_keeps_its_arguments(
     travel: Callable[[Converter], Converter],
 ) -> None:
     torch_backend = load("gymbridge_runtime.backends.torch:TORCH")

@@ -1,4 +1,4 @@
-"""CuPy's facts, its devices, and what it says where there is no GPU."""
+"""The CuPy backend: facts, devices, and errors without a GPU."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cupy.simulation, "device_count", 0)
 
 
-def test_its_arrays_are_recognised() -> None:
+def test_cupy_arrays_are_recognised() -> None:
     assert backend_of(cupy.ndarray) is CUPY
     assert CUPY.is_array(cupy.ndarray)
     assert not CUPY.is_array(np.ndarray)
     assert pickle.loads(pickle.dumps(CUPY)) is CUPY
 
 
-def test_it_has_what_its_documentation_says() -> None:
+def test_the_cupy_backend_has_the_documented_facts() -> None:
     for name in ("bool", "int64", "uint16", "float16", "float64", "complex128"):
         assert CUPY.stored_as(np.dtype(name)) == np.dtype(name)
     assert CUPY.stored_as(np.dtype("longdouble")) is None
@@ -47,7 +47,7 @@ def test_it_has_what_its_documentation_says() -> None:
     assert CUPY.leaves_host(None)
 
 
-def test_it_imports_from_gpus_and_from_no_other_place() -> None:
+def test_cupy_imports_only_from_gpus() -> None:
     first = CUPY.parse_device(0)
     assert CUPY.imports_at((2, 0), None)
     assert CUPY.imports_at((2, 1), CUPY.parse_device(1))
@@ -60,28 +60,28 @@ class TestDevices:
     @pytest.mark.parametrize(
         ("given", "number"), [("cuda", 0), ("cuda:1", 1), (2, 2), (cupy.cuda.Device(3), 3)]
     )
-    def test_are_objects_numbers_and_texts(self, given: Array, number: int) -> None:
+    def test_devices_may_be_objects_numbers_or_texts(self, given: Array, number: int) -> None:
         device: Array = CUPY.parse_device(given)
         assert device == cupy.cuda.Device(number)
         assert CUPY.device_text(device) == f"cuda:{number}"
 
     @pytest.mark.parametrize("given", ["cpu", "cuda:x", "gpu:0", "cuda:-1"])
-    def test_that_are_none_are_refused(self, given: str) -> None:
+    def test_wrong_devices_are_refused(self, given: str) -> None:
         with pytest.raises(ValueError, match=f"CuPy has no device '{given}'; name one as"):
             CUPY.parse_device(given)
 
-    def test_are_optional(self) -> None:
+    def test_a_device_is_optional(self) -> None:
         assert CUPY.parse_device(None) is None
         assert CUPY.device_text(None) is None
 
-    def test_are_in_specs_as_text(self) -> None:
+    def test_specs_record_devices_as_text(self) -> None:
         env = NumpyToCupy(Replay(spaces.Discrete(2), 0), device=1)
         again: Array = pickle.loads(pickle.dumps(env))
         assert again.device == cupy.cuda.Device(1)
 
 
 @pytest.mark.usefixtures("no_gpu")
-def test_without_a_gpu_an_error_says_so() -> None:
+def test_without_a_gpu_a_conversion_is_an_error() -> None:
     env = NumpyToCupy(gym.make("CartPole-v1"))
     with pytest.raises(ConversionError) as caught:
         env.reset(seed=0)
@@ -90,6 +90,6 @@ def test_without_a_gpu_an_error_says_so() -> None:
         torch_to_cupy({"a": torch.ones(2)})
 
 
-def test_wrappers_are_made_without_one() -> None:
+def test_wrappers_can_be_made_without_a_gpu() -> None:
     inner = Replay(spaces.Box(-1, 1, (2,), np.float32), np.ones(2, np.float32))
     assert CupyToNumpy(inner).action_space == inner.action_space

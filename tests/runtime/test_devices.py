@@ -1,4 +1,4 @@
-"""Where results go: devices, meshes of them, and devices that cannot hold values."""
+"""Devices of results: names, meshes, and devices without memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def eight() -> Iterator[Interpreter]:
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch", "jax", "mlx"])
-def test_devices_are_named_as_they_are_read(name: str) -> None:
+def test_names_of_devices_can_be_parsed(name: str) -> None:
     require(name)
     backend = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
     names = backend.devices()
@@ -61,7 +61,7 @@ def test_devices_are_named_as_they_are_read(name: str) -> None:
     assert bool(names) == (name != "mlx"), "MLX has arrays without a device"
 
 
-def test_libraries_that_list_their_devices_and_one_that_does_not(backend: DlpackBackend) -> None:
+def test_devices_are_listed_if_the_library_lists_them(backend: DlpackBackend) -> None:
     assert {"device1", "device2"} < {*backend.devices()}
     quiet = DlpackBackend(
         name="quiet", title="Quiet", reference="nowhere:QUIET", module="json", array="json.Array"
@@ -70,11 +70,11 @@ def test_libraries_that_list_their_devices_and_one_that_does_not(backend: Dlpack
 
 
 class TestJaxWithEightDevices:
-    def test_all_of_them_are_named(self, eight: Interpreter) -> None:
+    def test_all_devices_are_named(self, eight: Interpreter) -> None:
         found = "print(*__import__('gymbridge_runtime.backends.jax').backends.jax.JAX.devices())"
         assert eight.run(PREAMBLE + found).split() == [f"cpu:{number}" for number in range(8)]
 
-    def test_results_go_where_they_are_asked_to_go(self, eight: Interpreter) -> None:
+    def test_results_go_to_the_named_device(self, eight: Interpreter) -> None:
         code = """
 for name in ("numpy", "torch"):
     pair = Pair(name, "jax")
@@ -114,7 +114,7 @@ for name in ("numpy", "torch"):
             * 2
         )
 
-    def test_arrays_come_from_wherever_they_are(self, eight: Interpreter) -> None:
+    def test_arrays_are_converted_from_every_device(self, eight: Interpreter) -> None:
         code = """
 array = jax.device_put(jnp.arange(6.0).reshape(2, 3), devices[6])
 view = Pair("jax", "numpy").convert(array, copy=False)
@@ -125,7 +125,7 @@ assert array.tolist() == view.tolist() == [[0, 1, 2], [3, 4, 5]]
 """
         eight.run(PREAMBLE + code)
 
-    def test_sharded_arrays_come_back_gathered(self, eight: Interpreter) -> None:
+    def test_sharded_arrays_are_gathered(self, eight: Interpreter) -> None:
         code = """
 values = np.arange(64, dtype="f4").reshape(16, 4)
 two = Mesh(np.array(devices).reshape(4, 2), ("a", "b"))
@@ -154,7 +154,7 @@ except CopyRequiredError as error:
             "value[0] the array had to be copied to be seen from the host\n"
         )
 
-    def test_batches_are_laid_out_over_a_mesh(self, eight: Interpreter) -> None:
+    def test_batches_are_sharded_over_a_mesh(self, eight: Interpreter) -> None:
         code = """
 import gymnasium as gym
 from gymbridge.vector import NumpyToJax, TorchToJax, NumpyToTorch
@@ -174,7 +174,7 @@ for env in (NumpyToJax(bare(), batches), TorchToJax(NumpyToTorch(bare()), batche
 """
         eight.run(PREAMBLE + code)
 
-    def test_arrays_with_fewer_axes_than_the_layout_names_follow_its_first_ones(
+    def test_arrays_with_fewer_axes_follow_the_first_axes_of_the_sharding(
         self, eight: Interpreter
     ) -> None:
         code = """
@@ -191,7 +191,7 @@ assert Pair("numpy", "jax").convert(3, device=layout).sharding.is_fully_replicat
 """
         eight.run(PREAMBLE + code)
 
-    def test_an_array_that_lies_as_it_is_asked_to_is_itself(self, eight: Interpreter) -> None:
+    def test_an_array_with_an_equal_sharding_is_returned_itself(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.backends.registry import load
@@ -208,7 +208,7 @@ for other in (jnp.ones((8, 2)), jax.device_put(jnp.ones((8, 2)), replicated)):
 """
         eight.run(PREAMBLE + code)
 
-    def test_reset_options_are_no_batch(self, eight: Interpreter) -> None:
+    def test_reset_options_are_replicated(self, eight: Interpreter) -> None:
         code = """
 from gymbridge.vector import JaxToNumpy
 from tests.environments.worlds import EchoVector
@@ -224,9 +224,7 @@ assert identical(np.array(env.told), np.arange(3, dtype=np.int32))
 """
         eight.run(PREAMBLE + code)
 
-    def test_the_kind_of_memory_is_that_of_the_layout_whatever_the_axes(
-        self, eight: Interpreter
-    ) -> None:
+    def test_the_memory_kind_of_the_sharding_is_kept(self, eight: Interpreter) -> None:
         code = """
 layout = NamedSharding(mesh, PartitionSpec("batch", None), memory_kind="unpinned_host")
 from gymbridge_runtime.backends.registry import load
@@ -239,7 +237,7 @@ assert load("gymbridge_runtime.backends.jax:JAX").replicated(layout).memory_kind
 """
         eight.run(PREAMBLE + code)
 
-    def test_a_kind_of_memory_beside_the_devices_own_has_no_text(self, eight: Interpreter) -> None:
+    def test_a_device_with_another_memory_kind_has_no_text(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.backends.registry import load
 backend = load("gymbridge_runtime.backends.jax:JAX")
@@ -249,9 +247,7 @@ assert backend.device_text(SingleDeviceSharding(devices[3])) == "cpu:3"
 """
         eight.run(PREAMBLE + code)
 
-    def test_arrays_that_a_mesh_does_not_divide_are_on_every_device(
-        self, eight: Interpreter
-    ) -> None:
+    def test_arrays_that_a_mesh_does_not_divide_are_replicated(self, eight: Interpreter) -> None:
         code = """
 good, bad = np.ones((8, 4), "f4"), np.full((6, 4), 2, "f4")
 for tree in ({"obs": [bad]}, {"obs": [bad, good]}):
@@ -263,7 +259,7 @@ for tree in ({"obs": [bad]}, {"obs": [bad, good]}):
 """
         eight.run(PREAMBLE + code)
 
-    def test_snapshots_hold_there_too(self, eight: Interpreter) -> None:
+    def test_snapshots_on_every_device_do_not_change(self, eight: Interpreter) -> None:
         code = """
 from tests.runtime.layouts import expose
 heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda _, y: y @ y * 1e-3, x))
@@ -283,7 +279,7 @@ for name in ("numpy", "torch"):
 """
         eight.run(PREAMBLE + code)
 
-    def test_copies_of_arrays_that_were_put_somewhere_stay_there(self, eight: Interpreter) -> None:
+    def test_copies_stay_on_the_device_of_the_original(self, eight: Interpreter) -> None:
         code = """
 for place in (devices[3], batches, replicated):
     array = jax.device_put(jnp.arange(8.0), place)
@@ -302,9 +298,7 @@ for array in (jnp.arange(8.0), elsewhere):
 """
         eight.run(PREAMBLE + code)
 
-    def test_arrays_of_the_agent_s_own_stay_where_they_are_when_they_are_cast(
-        self, eight: Interpreter
-    ) -> None:
+    def test_casts_stay_on_the_device_of_the_original(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.backends.registry import load
@@ -323,7 +317,7 @@ assert moved(own[0]).devices() == {devices[5]}
 """
         eight.run(PREAMBLE + code)
 
-    def test_arrays_made_with_x64_keep_their_values_wherever_they_go(
+    def test_arrays_made_with_x64_keep_their_values_on_every_device(
         self, eight: Interpreter
     ) -> None:
         code = """
@@ -343,9 +337,7 @@ for place in (batches, replicated, "cpu:1", None):
 """
         eight.run(PREAMBLE + code)
 
-    def test_graphs_and_sequences_of_each_environment_are_on_every_device(
-        self, eight: Interpreter
-    ) -> None:
+    def test_graphs_and_sequences_are_replicated(self, eight: Interpreter) -> None:
         code = """
 import gymnasium as gym
 from gymnasium import spaces
@@ -384,9 +376,7 @@ assert reward.sharding.is_equivalent_to(batches, 1)
 """
         eight.run(PREAMBLE + code)
 
-    def test_observations_that_their_space_does_not_declare_arrive_whole(
-        self, eight: Interpreter
-    ) -> None:
+    def test_undeclared_observations_are_replicated(self, eight: Interpreter) -> None:
         code = """
 from gymnasium import spaces
 from gymbridge.vector import NumpyToJax
@@ -413,7 +403,7 @@ else:
         eight.run(PREAMBLE + code)
         eight.run(PREAMBLE + code)
 
-    def test_memory_is_copied_once_on_its_way_to_another_device(self, eight: Interpreter) -> None:
+    def test_memory_is_copied_once_for_another_device(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.backends.jax import JaxBackend
 from unittest.mock import patch
@@ -461,14 +451,14 @@ def test_a_platform_names_its_first_device() -> None:
 
 
 def elsewhere(_backend: object, device: object) -> bool:
-    """Say of every device that was asked for that it is off the host."""
+    """Treat every named device as off the host."""
     return device is not None
 
 
 class TestJaxOffTheHost:
-    """No accelerator is here: what depends on one is told that the CPU is one."""
+    """There is no accelerator, so the tests treat the CPU as one."""
 
-    def test_gets_memory_that_was_not_copied_before_and_has_read_it_on_return(
+    def test_memory_for_an_accelerator_is_not_copied_before_and_read_on_return(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         copied: list[object] = []
@@ -487,14 +477,14 @@ class TestJaxOffTheHost:
         assert identical(np.array(result), before)
         assert copied == []
 
-    def test_has_no_fast_path_where_the_default_device_is_no_cpu(
+    def test_there_is_no_fast_path_if_the_default_device_is_no_cpu(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert JAX.calls_reach(None)
         monkeypatch.setattr(JaxBackend, "leaves_host", lambda *_: True)
         assert not JAX.calls_reach(None)
 
-    def test_has_no_fast_path_to_a_device_that_is_no_cpu(
+    def test_there_is_no_fast_path_to_a_device_that_is_no_cpu(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (device, *_) = jax.devices()
@@ -502,14 +492,14 @@ class TestJaxOffTheHost:
         monkeypatch.setattr(JaxBackend, "leaves_host", elsewhere)
         assert not JAX.calls_reach(device)
 
-    def test_has_no_fast_path_among_several_processes(
+    def test_there_is_no_fast_path_with_several_processes(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        # an array may have parts that this process does not see
+        # parts of an array may be on other hosts
         monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._process_count", lambda: 2)
         assert not JAX.calls_reach(None)
 
-    def test_refuses_arrays_of_which_parts_are_on_other_hosts(
+    def test_arrays_with_parts_on_other_hosts_are_refused(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         array = jax.numpy.ones(3)
@@ -518,24 +508,24 @@ class TestJaxOffTheHost:
             Converter(load("gymbridge_runtime.backends.numpy:NUMPY"), copy=False)([array])
 
 
-class TestTextThatNamesNoDevice:
+class TestWrongDevices:
     @pytest.mark.parametrize("text", ["cpu:99", "cpu:x", "cpu:-1"])
-    def test_is_refused_by_jax_with_the_devices_that_there_are(self, text: str) -> None:
+    def test_jax_refuses_an_unknown_device_and_lists_its_own(self, text: str) -> None:
         with pytest.raises(ValueError, match=rf"JAX has no device '{text}'; it has \[CpuDevice"):
             Pair("numpy", "jax").convert(np.ones(1), device=text)
 
-    def test_is_refused_by_jax_if_it_is_no_text(self) -> None:
+    def test_jax_refuses_an_object_that_is_no_device(self) -> None:
         with pytest.raises(TypeError, match=r"JAX has devices, shardings and texts .* got 3\.5"):
             Pair("numpy", "jax").convert(np.ones(1), device=3.5)
 
     @pytest.mark.parametrize("device", ["nonsense", "gpu", "cpu:x", 0, 1.5])
-    def test_is_refused_by_pytorch_with_the_devices_that_there_are(self, device: Array) -> None:
+    def test_pytorch_refuses_an_unknown_device_and_lists_its_own(self, device: Array) -> None:
         with pytest.raises(ValueError, match="PyTorch cannot use device=") as caught:
             NumpyToTorch(gym.make("CartPole-v1"), device)
         assert repr(device) in str(caught.value)
         assert "; write one of 'cpu'" in str(caught.value)
 
-    def test_is_refused_by_numpy(self) -> None:
+    def test_numpy_refuses_every_device_except_cpu(self) -> None:
         numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
         with pytest.raises(ValueError, match="NumPy has the device 'cpu' only, got device='cuda'"):
             Converter(numpy, device="cuda")
@@ -544,7 +534,7 @@ class TestTextThatNamesNoDevice:
 
 class TestPyTorch:
     @pytest.mark.parametrize("device", ["cpu", torch.device("cpu"), "cpu:0"], ids=repr)
-    def test_shares_memory_of_the_host_if_told_so(self, device: Array) -> None:
+    def test_naming_the_cpu_shares_memory(self, device: Array) -> None:
         array = np.arange(3.0)
         for said in (None, False, True):
             tensor = Pair("numpy", "torch").convert(array, device=device, copy=said)
@@ -553,7 +543,7 @@ class TestPyTorch:
         assert Pair("numpy", "torch").convert(own, device=device) is own
 
     @pytest.mark.parametrize("device", ["meta", torch.device("meta"), "meta:0"], ids=repr)
-    def test_refuses_a_device_that_holds_no_values(self, device: Array) -> None:
+    def test_the_meta_device_is_refused(self, device: Array) -> None:
         match = "PyTorch's device 'meta' has no memory to hold values; name another device"
         for pair in (Pair("numpy", "torch"), Pair("jax", "torch")):
             with pytest.raises(ConversionError, match=match):
@@ -564,7 +554,7 @@ class TestPyTorch:
         with pytest.raises(ConversionError, match=match):
             TorchToNumpy(env, env_device=device)
 
-    def test_says_at_once_that_a_device_is_not_there(self) -> None:
+    def test_a_missing_device_is_refused_at_construction(self) -> None:
         device = "xpu" if torch.cuda.is_available() else "cuda"
         for make in (
             lambda: Pair("numpy", "torch").convert(np.ones(2), device=device),
@@ -583,7 +573,7 @@ BACKEND: DlpackBackend
 
 @pytest.fixture
 def backend(own_backends: None) -> DlpackBackend:
-    """The library whose devices are separate, as a spec would describe it."""
+    """array-api-strict, which has several devices, as a spec would describe it."""
     del own_backends
     return DlpackBackend(
         name="strict",
@@ -599,7 +589,7 @@ FIRST, SECOND = strict.Device("device1"), strict.Device("device2")
 
 
 def keep(backend: DlpackBackend | NamespaceBackend) -> None:
-    """Cast and copy an array of the library itself, which stays on its device."""
+    """Fail unless casts and copies of an own array stay on its device."""
     array = strict.arange(3, dtype=strict.float64, device=SECOND)
     for copies in (None, True):
         result: Array = Converter(backend, float_dtype="float32", copy=copies)(array)
@@ -611,7 +601,7 @@ def keep(backend: DlpackBackend | NamespaceBackend) -> None:
 
 class TestSeparateDevices:
     @pytest.mark.parametrize("device", [FIRST, SECOND], ids=str)
-    def test_receive_results(self, backend: DlpackBackend, device: Array) -> None:
+    def test_results_go_to_the_named_device(self, backend: DlpackBackend, device: Array) -> None:
         convert = Converter(backend, device=device)
         values = [np.arange(3.0), torch.arange(3.0), jax.numpy.arange(3.0), strict.arange(3)]
         for value in values:
@@ -622,7 +612,7 @@ class TestSeparateDevices:
         there = strict.arange(3, device=device)
         assert convert(there) is there
 
-    def test_get_memory_that_was_copied_once(
+    def test_memory_for_another_device_is_copied_once(
         self, backend: DlpackBackend, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def refuse(*_: object) -> Host:
@@ -635,7 +625,7 @@ class TestSeparateDevices:
                 Converter(backend, device=FIRST, copy=True),
                 Converter(backend, device=FIRST, default=Ownership.SNAPSHOT),
             ):
-                convert(np.ones(1))  # finds out where the library has its arrays
+                convert(np.ones(1))  # finds the default device of the library
                 patch.setattr(backend, "private_copy", refuse)
                 result: Array = convert(source)
                 assert result.device == FIRST
@@ -644,27 +634,27 @@ class TestSeparateDevices:
                 source[:] = np.arange(3)
                 patch.undo()
 
-    def test_are_not_reached_without_a_copy(self, backend: DlpackBackend) -> None:
+    def test_copy_false_refuses_another_device(self, backend: DlpackBackend) -> None:
         for value in (np.ones(2), strict.ones(2)):
             with pytest.raises(CopyRequiredError, match=r"transferred to|copied to"):
                 Converter(backend, device=FIRST, copy=False)(value)
 
-    def test_share_host_memory_where_that_is_their_home(self, backend: DlpackBackend) -> None:
+    def test_arrays_on_the_host_device_share_memory(self, backend: DlpackBackend) -> None:
         source = np.ones(2)
         for device in (None, strict.Device("CPU_DEVICE")):
             result: Array = Converter(backend, device=device, copy=False)(source)
             source[0] += 1
             assert float(result[0]) == source[0]
 
-    def test_keep_arrays_that_are_cast_or_copied(self, backend: DlpackBackend) -> None:
+    def test_casts_and_copies_stay_on_the_device(self, backend: DlpackBackend) -> None:
         keep(backend)
 
     @pytest.mark.usefixtures("own_backends")
-    def test_of_the_standard_keep_them_too(self) -> None:
+    def test_casts_and_copies_of_a_generic_library_stay_on_the_device(self) -> None:
         keep(NamespaceBackend("array_api_strict"))
 
     @pytest.mark.usefixtures("backend")
-    def test_show_their_arrays_to_the_host(self) -> None:
+    def test_arrays_on_a_device_are_copied_to_the_host(self) -> None:
         array = strict.arange(3, dtype=strict.float32, device=SECOND)
         for name, library in LIBRARIES.items():
             target = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
@@ -672,7 +662,7 @@ class TestSeparateDevices:
 
 
 class TestDevicesAreRecorded:
-    def test_as_text_so_that_what_is_restored_goes_there_again(self) -> None:
+    def test_restored_wrappers_keep_their_device(self) -> None:
         for make in (
             lambda: NumpyToTorch(gym.make("CartPole-v1"), torch.device("cpu")),
             lambda: NumpyToJax(gym.make("CartPole-v1"), jax.devices()[0]),
@@ -684,7 +674,7 @@ class TestDevicesAreRecorded:
             for again in (copy.deepcopy(env), pickle.loads(pickle.dumps(env)), gym.make(spec)):
                 assert again.get_wrapper_attr("device") == env.device
 
-    def test_of_converters(self) -> None:
+    def test_restored_converters_keep_their_device(self) -> None:
         torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
         jax_backend = load("gymbridge_runtime.backends.jax:JAX")
         for target, device in ((torch_backend, torch.device("cpu")), (jax_backend, "cpu:0")):
@@ -695,7 +685,7 @@ class TestDevicesAreRecorded:
             result: Array = again({"a": np.ones(2)})
             assert str(result["a"].dtype).removeprefix("torch.") == "float16"
 
-    def test_of_environments_in_wrappers_of_both(self) -> None:
+    def test_restored_stacks_keep_both_devices(self) -> None:
         env = JaxToTorch(NumpyToJax(gym.make("Pendulum-v1")), "cpu", env_device=jax.devices()[0])
         again = pickle.loads(pickle.dumps(env))
         assert again.device == torch.device("cpu")

@@ -1,7 +1,7 @@
-"""Arrays on a device that both libraries reach go from one to the other without the host.
+"""Arrays on a shared device are passed without the host.
 
-The device is simulated: arrays over NumPy memory say that they are on a GPU, and seeing them from
-the host is an event that is counted.
+The device is simulated: arrays over NumPy memory claim to be on a GPU, and every host view of them
+is counted.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GpuArray:
 
 
 class _OnHost:
-    """The same memory for NumPy, which takes none of a GPU."""
+    """The same memory as host memory, because NumPy refuses GPU memory."""
 
     def __init__(self, array: Array) -> None:
         self._array = array
@@ -120,19 +120,19 @@ class GpuLibrary(Backend[GpuArray, int]):
 
 
 class Red(GpuArray):
-    """An array of a library whose arrays can be written into."""
+    """An array of a library with writable arrays."""
 
 
 class Blue(GpuArray):
-    """An array of another such library."""
+    """An array of another library of this kind."""
 
 
 class Ice(GpuArray):
-    """An array of a library whose arrays never change."""
+    """An array of a library with immutable arrays."""
 
 
 class Snow(GpuArray):
-    """An array of another such library."""
+    """An array of another library of this kind."""
 
 
 class Libraries:
@@ -151,7 +151,7 @@ def libraries(monkeypatch: pytest.MonkeyPatch, own_backends: None) -> Libraries:
     del own_backends
     found = Libraries()
     for kind, library in zip((Red, Blue, Ice, Snow), found.all(), strict=True):
-        # one root for each, as libraries have
+        # each library has its own root package
         monkeypatch.setattr(kind, "__module__", f"{library.name.lower()}_gpu.core")
         library.roots = frozenset({f"{library.name.lower()}_gpu"})
         register(library)
@@ -167,9 +167,7 @@ def nothing_was_seen(libraries: Libraries) -> bool:
 
 
 class TestSharing:
-    def test_between_mutable_arrays_is_of_the_memory_on_the_device(
-        self, libraries: Libraries
-    ) -> None:
+    def test_mutable_arrays_share_memory_on_the_device(self, libraries: Libraries) -> None:
         source = Red(numbers(), 3)
         for copy in (None, False):
             result: Array = Converter(libraries.blue, copy=copy)({"a": [source]})
@@ -182,14 +180,14 @@ class TestSharing:
         assert nothing_was_seen(libraries)
         assert libraries.red.snapshots == 0
 
-    def test_is_allowed_between_arrays_that_never_change(self, libraries: Libraries) -> None:
+    def test_immutable_arrays_share_memory_on_the_device(self, libraries: Libraries) -> None:
         source = Ice(numbers())
         result: Array = Converter(libraries.snow)(source)
         assert type(result) is Snow
         assert result.address == source.address
 
     @pytest.mark.parametrize(("kind", "target"), [(Red, "ice"), (Ice, "red"), (Ice, "blue")])
-    def test_is_not_done_where_one_side_could_write_and_the_other_must_not_see_it(
+    def test_a_mutable_and_an_immutable_array_do_not_share_memory(
         self, libraries: Libraries, kind: type[GpuArray], target: str
     ) -> None:
         source = kind(numbers())
@@ -201,7 +199,7 @@ class TestSharing:
         assert nothing_was_seen(libraries)
         assert sum(library.snapshots for library in libraries.all()) == 1
 
-    def test_is_not_needed_of_memory_that_was_made_for_it(self, libraries: Libraries) -> None:
+    def test_owned_memory_is_not_copied_again(self, libraries: Libraries) -> None:
         libraries.red.owned = True
         source = Red(numbers())
         result: Array = Converter(libraries.ice, copy=True)(source)
@@ -214,7 +212,7 @@ class TestCopies:
         "options", [{"copy": True}, {"default": Ownership.SNAPSHOT}], ids=["copy=True", "actions"]
     )
     @pytest.mark.parametrize("target", ["blue", "ice"])
-    def test_are_made_once_by_the_library_whose_array_it_is(
+    def test_the_source_library_makes_the_only_copy(
         self, libraries: Libraries, target: str, options: dict[str, Array]
     ) -> None:
         source = Red(numbers(), 1)
@@ -225,7 +223,7 @@ class TestCopies:
         assert libraries.red.snapshots == 1
         assert nothing_was_seen(libraries)
 
-    def test_close_the_gaps_that_importers_may_not_take(self, libraries: Libraries) -> None:
+    def test_memory_with_gaps_is_copied(self, libraries: Libraries) -> None:
         for gaps in (numbers()[:, ::2], numbers()[:, ::-1], numbers().T):
             source = Red(gaps)
             result: Array = Converter(libraries.blue)(source)
@@ -241,7 +239,7 @@ class TestCopies:
             (Ice, "blue", "Blue would write through to memory that is read-only"),
         ],
     )
-    def test_that_are_not_allowed_are_refused_with_the_leaf_and_the_reason(
+    def test_copy_false_names_the_leaf_and_the_reason(
         self, libraries: Libraries, kind: type[GpuArray], target: str, reason: str
     ) -> None:
         with pytest.raises(CopyRequiredError) as caught:
@@ -249,40 +247,40 @@ class TestCopies:
         assert str(caught.value).startswith(f"value['obs'][0]: {reason} (")
         assert str(caught.value).endswith("; allow copies: copy=None or copy=True")
 
-    def test_of_memory_with_gaps_have_to_be_allowed(self, libraries: Libraries) -> None:
+    def test_copy_false_refuses_memory_with_gaps(self, libraries: Libraries) -> None:
         with pytest.raises(CopyRequiredError, match="Blue may not take memory with gaps"):
             Converter(libraries.blue, copy=False)(Red(numbers()[:, ::2]))
 
 
 class TestTheHost:
-    def test_is_where_arrays_pass_that_go_to_another_device(self, libraries: Libraries) -> None:
+    def test_a_change_of_device_goes_through_the_host(self, libraries: Libraries) -> None:
         result: Array = Converter(libraries.blue, device=1)(Red(numbers(), 0))
         assert (type(result), result.index) == (Blue, 1)
         assert result.memory.tolist() == numbers().tolist()
         assert libraries.red.seen == 1
         assert libraries.red.snapshots == 0
 
-    def test_is_not_where_arrays_pass_that_are_there_already(self, libraries: Libraries) -> None:
+    def test_arrays_on_the_named_device_do_not_pass_the_host(self, libraries: Libraries) -> None:
         source = Red(numbers(), 1)
         result: Array = Converter(libraries.blue, device=1)(source)
         assert result.address == source.address
         assert nothing_was_seen(libraries)
 
-    def test_is_where_a_dtype_is_narrowed_and_its_values_are_looked_at(
-        self, libraries: Libraries
-    ) -> None:
+    def test_a_narrowed_dtype_goes_through_the_host(self, libraries: Libraries) -> None:
         libraries.blue.lacks = frozenset({"float64"})
         result: Array = Converter(libraries.blue)(Red(numbers("float64")))
         assert result.memory.dtype == np.float32
         assert libraries.red.seen == 1
 
     @pytest.mark.parametrize(("dtype", "seen"), [("float32", 0), ("float64", 1), ("int32", 0)])
-    def test_is_where_floats_are_cast(self, libraries: Libraries, dtype: str, seen: int) -> None:
+    def test_a_cast_goes_through_the_host(
+        self, libraries: Libraries, dtype: str, seen: int
+    ) -> None:
         result: Array = Converter(libraries.blue, float_dtype="float32")(Red(numbers(dtype)))
         assert result.memory.dtype == ("int32" if dtype == "int32" else "float32")
         assert libraries.red.seen == seen
 
-    def test_is_where_libraries_of_the_host_meet_them(self, libraries: Libraries) -> None:
+    def test_libraries_on_the_host_get_a_copy(self, libraries: Libraries) -> None:
         numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
         source = Red(numbers())
         result = Converter(numpy)(source)
@@ -295,7 +293,7 @@ class TestTheHost:
             Converter(numpy, copy=False)(source)
 
 
-def test_what_an_importer_refuses_is_told_with_the_leaf(
+def test_an_error_of_an_importer_names_the_leaf(
     libraries: Libraries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: object) -> object:
@@ -311,7 +309,7 @@ def test_what_an_importer_refuses_is_told_with_the_leaf(
     assert isinstance(caught.value.__cause__, BufferError)
 
 
-def test_direct_imports_stand_beside_what_is_imported_together(libraries: Libraries) -> None:
+def test_direct_imports_and_batched_imports_work_in_one_tree(libraries: Libraries) -> None:
     source = Red(numbers())
     result: Array = Converter(libraries.blue)({"a": source, "b": numbers(), "c": 3})
     assert [type(one) for one in result.values()] == [Blue, Blue, Blue]
@@ -319,12 +317,12 @@ def test_direct_imports_stand_beside_what_is_imported_together(libraries: Librar
     assert result["b"].memory.tolist() == numbers().tolist()
 
 
-def test_what_is_imported_together_goes_to_the_device_too(libraries: Libraries) -> None:
+def test_batched_imports_go_to_the_named_device(libraries: Libraries) -> None:
     result: Array = Converter(libraries.blue, device=2)({"b": numbers(), "c": numbers()})
     assert [array.index for array in result.values()] == [2, 2]
 
 
-def test_a_library_of_the_host_says_that_it_imports_from_there_only() -> None:
+def test_a_host_library_imports_only_from_the_host() -> None:
     numpy = load("gymbridge_runtime.backends.numpy:NUMPY")
     assert numpy.export(numbers()) is None
     assert not numpy.imports_at((CUDA, 0), None)
@@ -333,9 +331,9 @@ def test_a_library_of_the_host_says_that_it_imports_from_there_only() -> None:
 
 
 class TestShippedLibraries:
-    """There is no GPU: what they say where arrays are on the host, and of places not there."""
+    """Without a GPU: arrays on the host, and devices that are not there."""
 
-    def test_export_nothing_that_is_on_the_host_or_is_no_ordinary_array(self) -> None:
+    def test_arrays_on_the_host_are_not_exported(self) -> None:
         torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
         jax_backend = load("gymbridge_runtime.backends.jax:JAX")
         for tensor in (torch.ones(2), torch.ones(2, device="meta"), torch.ones(2).to_sparse()):
@@ -347,13 +345,13 @@ class TestShippedLibraries:
         jax.jit(lambda array: [jax_backend.export(array), array][1])(jnp.ones(2))
 
     @pytest.mark.parametrize("name", ["torch", "jax", "mlx"])
-    def test_import_at_no_place_that_they_do_not_reach(self, name: str) -> None:
+    def test_places_out_of_reach_are_not_imported_from(self, name: str) -> None:
         backend = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
         assert not backend.imports_at((1, 0), None)
         if not torch.cuda.is_available():
             assert not backend.imports_at((CUDA, 0), None)
 
-    def test_take_memory_over_from_what_speaks_dlpack(self) -> None:
+    def test_memory_is_imported_from_dlpack_producers(self) -> None:
         memory = np.arange(3, dtype=np.float32)
         tensor = load("gymbridge_runtime.backends.torch:TORCH").from_dlpack(memory)
         assert isinstance(tensor, torch.Tensor)

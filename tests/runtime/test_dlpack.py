@@ -1,4 +1,4 @@
-"""DLPack as libraries really speak it: producers behind the protocol, importers with limits."""
+"""DLPack in practice: producers with old protocols and importers with limits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
 
 
 class Producer:
-    """An array that exports the memory of a NumPy array, and keeps what it was asked for."""
+    """An array that exports the memory of a NumPy array and records the keywords."""
 
     where: object = HOST
 
@@ -97,7 +97,7 @@ class Refusing(Producer):
 
 
 def without_signature(array: Host) -> Array:
-    """Return a producer whose method is an extension's, which nobody can ask for keywords."""
+    """Return a producer whose `__dlpack__` has no signature, as in C extensions."""
     export = ctypes.PYFUNCTYPE(ctypes.py_object)(array.__dlpack__)
     kind = type("Extension", (), {"__dlpack__": export, "__dlpack_device__": lambda _: HOST})
     return kind()
@@ -109,7 +109,7 @@ BEHIND = [Modern, AnyKeyword, StreamOnly, NoKeyword, NoIndex, Pinned, OnAnotherD
 class TestProducers:
     @pytest.mark.parametrize("kind", BEHIND, ids=lambda kind: kind.__name__)
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_arrive_however_far_behind_the_protocol_they_are(
+    def test_producers_of_every_protocol_version_are_converted(
         self, pair: Pair, kind: type[Producer]
     ) -> None:
         values = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -119,7 +119,7 @@ class TestProducers:
             assert pair.target.values(result).tolist() == values.tolist()
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_arrive_even_without_a_signature(self, pair: Pair) -> None:
+    def test_a_producer_without_a_signature_is_converted(self, pair: Pair) -> None:
         values = np.arange(3, dtype=np.float32)
         result = pair.convert([without_signature(values)])[0]
         assert pair.target.values(result).tolist() == [0, 1, 2]
@@ -134,14 +134,14 @@ class TestProducers:
             (OnAnotherDevice, {"max_version", "dl_device"}),
         ],
     )
-    def test_are_asked_only_what_they_understand(
+    def test_a_producer_gets_only_keywords_that_it_knows(
         self, kind: Callable[[Host], Array], keywords: set[str]
     ) -> None:
         producer = kind(np.ones(2))
         assert host_view(producer).array.tolist() == [1, 1]
         assert [set(asked) for asked in producer.asked] == [keywords]
 
-    def test_are_asked_for_the_version_that_knows_read_only_memory(self) -> None:
+    def test_a_producer_is_asked_for_version_1(self) -> None:
         values = np.ones(2)
         values.flags.writeable = False
         producer: Array = Modern(values)
@@ -149,12 +149,12 @@ class TestProducers:
         assert producer.asked[0]["max_version"] == (1, 0)
         assert not view.flags.writeable
 
-    def test_can_be_described_instead_of_asked(self) -> None:
+    def test_the_keywords_of_a_producer_may_be_given(self) -> None:
         producer: Array = AnyKeyword(np.ones(2))
         assert host_view(producer, frozenset({"stream"})).array.tolist() == [1, 1]
         assert producer.asked == [{}]
 
-    def test_on_another_device_are_asked_for_a_copy_on_the_host(self) -> None:
+    def test_a_producer_on_another_device_is_asked_for_a_copy_on_the_host(self) -> None:
         producer: Array = OnAnotherDevice(np.ones(2))
         view, owned, copied = host_view(producer)
         assert view.tolist() == [1, 1]
@@ -165,7 +165,7 @@ class TestProducers:
             Converter(NUMPY, copy=False)(producer)
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_out_of_reach_are_refused(self, pair: Pair) -> None:
+    def test_a_producer_out_of_reach_is_refused(self, pair: Pair) -> None:
         with pytest.raises(ConversionError) as caught:
             pair.convert({"a": OutOfReach(np.ones(2))})
         assert str(caught.value) == (
@@ -177,7 +177,7 @@ class TestProducers:
         assert isinstance(caught.value.__cause__, BufferError)
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_that_refuse_are_quoted(self, pair: Pair) -> None:
+    def test_the_error_of_a_producer_is_quoted(self, pair: Pair) -> None:
         with pytest.raises(ConversionError, match="strided memory is not for export") as caught:
             pair.convert([Refusing(np.ones(2))])
         assert caught.value.path == "value[0]"
@@ -185,7 +185,7 @@ class TestProducers:
 
     @pytest.mark.parametrize("kind", [Modern, AnyKeyword])
     @pytest.mark.parametrize("keyword", [{"copy": True}, {"copy": False}, {"dl_device": HOST}])
-    def test_never_ignore_a_copy_or_a_device_that_was_asked_for(
+    def test_a_requested_copy_or_device_is_never_ignored(
         self, keyword: dict[str, Array], kind: type[Producer]
     ) -> None:
         ((name, value),) = keyword.items()
@@ -196,13 +196,13 @@ class TestProducers:
         Exporter(modern).__dlpack__(**keyword)
         assert [asked[name] for asked in modern.asked] == [value]
 
-    def test_report_a_device_that_is_one(self) -> None:
+    def test_devices_are_reported_with_an_index(self) -> None:
         here: Array = NoIndex(np.ones(2))
         there: Array = OnAnotherDevice(np.ones(2))
         assert Exporter(here).__dlpack_device__() == HOST
         assert Exporter(there).__dlpack_device__() == (2, 0)
 
-    def test_of_before_version_one_are_offered_what_importers_of_then_take(self) -> None:
+    def test_the_legacy_exporter_gives_a_legacy_capsule(self) -> None:
         values = np.arange(3.0)
         exporter: Array = LegacyExporter(values)
         assert exporter.__dlpack_device__() == HOST
@@ -226,10 +226,10 @@ TAKEN = {
 
 
 @pytest.mark.usefixtures("fake")
-class TestALibraryThatIsOnlyDescribed:
+class TestDescribedLibrary:
     @pytest.mark.parametrize("layout", LAYOUTS)
     @pytest.mark.parametrize("strides", TAKEN)
-    def test_is_given_only_the_layouts_it_takes(self, strides: str, layout: str) -> None:
+    def test_the_library_gets_only_layouts_that_it_takes(self, strides: str, layout: str) -> None:
         source = LAYOUTS[layout]()
         memory = memory_given(described(strides=strides), source)
         assert memory.tolist() == source.tolist()
@@ -246,27 +246,27 @@ class TestALibraryThatIsOnlyDescribed:
             ("between numbers", "the strides (6,)"),
         ],
     )
-    def test_is_said_to_mind_the_strides_of_what_it_does_not_take(
+    def test_copy_false_names_strides_that_the_library_does_not_take(
         self, layout: str, reason: str
     ) -> None:
         backend = described(strides="row-major")
         with pytest.raises(CopyRequiredError, match=re.escape(f"not take memory with {reason}")):
             Converter(backend, copy=False)(LAYOUTS[layout]())
 
-    def test_is_given_another_copy_where_the_first_has_the_wrong_layout(self) -> None:
+    def test_a_copy_with_the_wrong_layout_is_copied_again(self) -> None:
         tensor = torch.arange(6).reshape(2, 3).to(torch.complex64).T.conj()
         assert not tensor.resolve_conj().is_contiguous()
         memory = memory_given(described(strides="row-major"), tensor)
         assert memory.flags.c_contiguous
         assert memory.tolist() == [[0, 3], [1, 4], [2, 5]]
 
-    def test_is_given_negative_strides_if_it_takes_them(self) -> None:
+    def test_negative_strides_are_shared_if_the_library_takes_them(self) -> None:
         source = LAYOUTS["negative"]()
         memory = memory_given(described(negative_strides=True), source)
         assert memory.ctypes.data == source.ctypes.data
 
     @pytest.mark.parametrize("offset", [0, 4, 1])
-    def test_is_given_memory_that_is_aligned_as_it_wants(self, offset: int) -> None:
+    def test_memory_is_aligned_as_the_library_needs(self, offset: int) -> None:
         raw = np.zeros(256, np.uint8)
         start = -raw.ctypes.data % 64 + offset
         source = raw[start : start + 16].view(np.float32)
@@ -279,11 +279,11 @@ class TestALibraryThatIsOnlyDescribed:
                 with pytest.raises(CopyRequiredError, match="not take memory that is not aligned"):
                     Converter(described(alignment=64), copy=False)(unaligned)
 
-    def test_is_given_memory_of_any_alignment_otherwise(self) -> None:
+    def test_any_alignment_is_shared_by_default(self) -> None:
         for source in (np.zeros(3, np.uint8)[1:], np.zeros(3, np.uint8)[:2]):
             assert memory_given(described(), source).ctypes.data == source.ctypes.data
 
-    def test_is_not_seen_from_the_host_without_a_copy_elsewhere(
+    def test_copy_false_refuses_an_array_that_is_not_on_the_host(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         described()
@@ -295,7 +295,7 @@ class TestALibraryThatIsOnlyDescribed:
             Converter(NUMPY, copy=False)(FakeArray(np.ones(2)))
 
     @pytest.mark.parametrize("read_only", ["ignored", "kept", "refused"])
-    def test_gets_no_read_only_memory_that_it_would_write_into(self, read_only: str) -> None:
+    def test_read_only_memory_is_shared_only_if_it_stays_read_only(self, read_only: str) -> None:
         source = np.ones(2)
         source.flags.writeable = False
         memory = memory_given(described(read_only=read_only), source)
@@ -303,7 +303,7 @@ class TestALibraryThatIsOnlyDescribed:
         assert memory.flags.writeable is (read_only != "kept")
         assert memory_given(described(read_only=read_only), np.ones(2)).flags.writeable
 
-    def test_that_has_immutable_arrays_gets_and_gives_no_memory_that_is_written(self) -> None:
+    def test_immutable_arrays_are_copied_in_and_read_only_outside(self) -> None:
         backend = described(mutable=False)
         source = np.ones(2)
         array = Converter(backend)(source)
@@ -316,14 +316,14 @@ class TestALibraryThatIsOnlyDescribed:
         with pytest.raises(CopyRequiredError, match="Fake arrays never change"):
             Converter(backend, copy=False)(source)
 
-    def test_that_copies_whatever_it_imports_is_spared_a_copy_before(self) -> None:
+    def test_a_library_that_copies_imports_gets_no_extra_copy(self) -> None:
         backend = described(copies_in=True)
         source = np.ones(2)
         assert memory_given(backend, source, copy=True) is source
         with pytest.raises(CopyRequiredError, match="Fake copies whatever it imports"):
             Converter(backend, copy=False)(source)
 
-    def test_that_copies_but_refuses_read_only_memory_gets_a_copy(self) -> None:
+    def test_read_only_memory_is_copied_if_the_library_refuses_it(self) -> None:
         backend = described(copies_in=True, read_only="refused")
         source = np.ones(2)
         source.flags.writeable = False
@@ -331,7 +331,7 @@ class TestALibraryThatIsOnlyDescribed:
         assert memory.flags.writeable
         assert memory.tolist() == [1, 1]
 
-    def test_may_have_no_arrays_without_dimensions_or_with_many(self) -> None:
+    def test_limits_of_dimensions_are_obeyed(self) -> None:
         backend = described(zero_d=False, max_ndim=4)
         assert memory_given(backend, np.ones((1, 1, 1, 1))).ndim == 4
         assert memory_given(backend, np.ones(3)).shape == (3,)
@@ -348,18 +348,18 @@ class TestALibraryThatIsOnlyDescribed:
         assert caught.value.advice == "reshape it first"
         assert caught.value.__cause__ is None
 
-    def test_may_lack_dtypes(self) -> None:
+    def test_missing_dtypes_are_refused(self) -> None:
         backend = described(dtypes=("float32",))
         assert memory_given(backend, np.ones(2, np.float32)).dtype == np.float32
         with pytest.raises(ConversionError, match=r"value\[0\]: Fake has no dtype for float64"):
             Converter(backend)([np.ones(2)])
         assert memory_given(backend, np.ones(2), float_dtype="float32").dtype == np.float32
 
-    def test_may_import_elsewhere(self, fake: types.ModuleType) -> None:
+    def test_the_importer_may_be_in_another_module(self, fake: types.ModuleType) -> None:
         memory_given(described(importer="fake_library.deep.take"), np.ones(2))
         assert len(fake.given) == 1
 
-    def test_may_be_a_module_within_a_package(
+    def test_the_library_may_be_a_submodule(
         self, fake: types.ModuleType, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "fake_library.core", fake)
@@ -367,7 +367,7 @@ class TestALibraryThatIsOnlyDescribed:
         assert memory_given(backend, np.ones(2)).tolist() == [1, 1]
         assert registry.backend_of(FakeArray) is backend
 
-    def test_may_take_capsules_of_the_old_kind_only(self, fake: types.ModuleType) -> None:
+    def test_legacy_capsules_are_supported(self, fake: types.ModuleType) -> None:
         for takes, version in (("object", "legacy"), ("capsule", "legacy"), ("capsule", "1.0")):
             Converter(described(importer_takes=takes, import_version=version))(np.ones(2))
             given = fake.given.pop()
@@ -376,7 +376,7 @@ class TestALibraryThatIsOnlyDescribed:
             else:
                 assert "dltensor" in repr(given)
 
-    def test_is_asked_only_for_the_keywords_that_its_description_names(
+    def test_only_described_export_keywords_are_passed(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked: list[dict[str, object]] = []
@@ -390,7 +390,7 @@ class TestALibraryThatIsOnlyDescribed:
         assert np.asarray(Converter(NUMPY)(FakeArray(np.ones(2)))).tolist() == [1, 1]
         assert asked == [{}]
 
-    def test_says_of_a_failure_what_the_library_said(self, fake: types.ModuleType) -> None:
+    def test_the_error_of_the_library_is_quoted(self, fake: types.ModuleType) -> None:
         def fail(_: object) -> object:
             raise OverflowError("too much")
 
@@ -399,12 +399,12 @@ class TestALibraryThatIsOnlyDescribed:
             Converter(described())({"a": np.ones(2)})
         assert isinstance(it.value.__cause__, OverflowError)
 
-    def test_has_to_name_a_type(self) -> None:
+    def test_the_array_must_name_a_type(self) -> None:
         backend = described(array="fake_library.not_a_type")
         with pytest.raises(TypeError, match="not_a_type is 3 and no type; correct `array` in the"):
             backend.is_array(FakeArray)
 
-    def test_copies_its_own_arrays_when_asked_to(self) -> None:
+    def test_copy_true_copies_own_arrays(self) -> None:
         backend = described()
         own = FakeArray(np.ones(2))
         assert Converter(backend)(own) is own
@@ -413,7 +413,7 @@ class TestALibraryThatIsOnlyDescribed:
         assert copy.memory.tolist() == [1, 1]
         assert copy.memory.ctypes.data != own.memory.ctypes.data
 
-    def test_shares_with_every_other_library(self) -> None:
+    def test_memory_is_shared_with_every_other_library(self) -> None:
         described()
         own = FakeArray(np.arange(3, dtype=np.float32))
         for name, library in LIBRARIES.items():
@@ -424,7 +424,7 @@ class TestALibraryThatIsOnlyDescribed:
             shared = library.address(result[0]) == own.memory.ctypes.data
             assert shared is library.shares
 
-    def test_is_pickled_by_its_name(self, fake: types.ModuleType) -> None:
+    def test_the_backend_is_pickled_by_its_name(self, fake: types.ModuleType) -> None:
         backend = described()
         fake.__dict__["FAKE"] = backend
         assert pickle.loads(pickle.dumps(backend)) is backend

@@ -1,4 +1,4 @@
-"""What a spec entry may say of a library: each fact changes what the library is given or asked."""
+"""Each fact of a spec entry changes how the library is called."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NUMPY = load("gymbridge_runtime.backends.numpy:NUMPY")
 
 
 def seen(array: object) -> Host:
-    """Return the NumPy array that an array of the library becomes."""
+    """Convert an array of the library to NumPy."""
     view: Array = Converter(NUMPY)(array)
     assert isinstance(view, np.ndarray)
     return view
 
 
 class Derived(FakeArray):
-    """An array that has to be made an ordinary one first, twice."""
+    """An array that needs two calls before it can be exported."""
 
     def __init__(self, memory: Host, calls: list[str]) -> None:
         super().__init__(memory)
@@ -53,7 +53,7 @@ class Derived(FakeArray):
 
 
 class Typed(FakeArray):
-    """An array that says its dtype as its library does, and cannot export all of them."""
+    """An array with a dtype object of its library; some dtypes cannot be exported."""
 
     def __init__(self, memory: Host, dtype: object) -> None:
         super().__init__(memory)
@@ -72,14 +72,14 @@ class Typed(FakeArray):
 
 @pytest.mark.usefixtures("fake")
 class TestExports:
-    def test_arrays_are_made_ordinary_by_their_own_methods(self) -> None:
+    def test_prepare_methods_are_called_before_an_export(self) -> None:
         described(prepare=("detach", "resolve"))
         calls: list[str] = []
         source = np.arange(3.0)
         assert seen(Derived(source, calls)).tolist() == [2, 4, 6]
         assert calls == ["detach", "resolve"]
 
-    def test_without_that_what_the_library_says_is_the_error(self) -> None:
+    def test_without_prepare_methods_the_error_of_the_library_is_quoted(self) -> None:
         described()
         with pytest.raises(ConversionError, match="detach it first"):
             seen(Derived(np.ones(2), []))
@@ -87,7 +87,7 @@ class TestExports:
     @pytest.mark.parametrize(
         ("newest", "asked"), [("legacy", (0, 8)), ("1.0", (1, 0)), ("1.3", (1, 0))]
     )
-    def test_no_newer_version_is_asked_for_than_the_library_speaks(
+    def test_the_requested_version_is_at_most_the_export_version(
         self, monkeypatch: pytest.MonkeyPatch, newest: str, asked: tuple[int, int]
     ) -> None:
         versions: list[object] = []
@@ -101,7 +101,7 @@ class TestExports:
         assert seen(FakeArray(np.ones(2))).tolist() == [1, 1]
         assert versions == [asked]
 
-    def test_what_would_end_the_process_is_not_asked_to_export(self) -> None:
+    def test_arrays_of_unexportable_dtypes_are_refused(self) -> None:
         described(not_exported=("string", "resource"))
         with pytest.raises(ConversionError) as caught:
             seen([Typed(np.ones(2), "<dtype: 'string'>")])
@@ -114,7 +114,7 @@ class TestExports:
 HALVES = np.array([[1.5, -2.25], [0.0, 3e38]], ml_dtypes.bfloat16)
 
 
-class TestNumbersThatNumpyDoesNotTakeFromDlpack:
+class TestExtendedDtypes:
     @pytest.fixture(autouse=True)
     def take_views(self, fake: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         def take(memory: Host) -> Typed:
@@ -128,7 +128,7 @@ class TestNumbersThatNumpyDoesNotTakeFromDlpack:
     @pytest.mark.parametrize(
         "values", [HALVES, HALVES[0], HALVES[1:, 1].reshape(()), HALVES[:0]], ids=repr
     )
-    def test_travel_as_their_bits(
+    def test_extended_dtypes_are_passed_as_bits(
         self, fake: types.ModuleType, reinterpret: str | None, values: Host
     ) -> None:
         casts: list[str] = []
@@ -149,14 +149,14 @@ class TestNumbersThatNumpyDoesNotTakeFromDlpack:
         assert back.tobytes() == values.tobytes()
         assert casts == ([] if reinterpret is None else ["bfloat16", "int16"])
 
-    def test_are_shared_as_all_others(self) -> None:
+    def test_extended_dtypes_are_shared(self) -> None:
         backend = described(dtypes=("bfloat16",))
         values = HALVES.copy()
         array = Converter(backend)(values)
         assert isinstance(array, Typed)
         assert seen(array).ctypes.data == values.ctypes.data == array.memory.ctypes.data
 
-    def test_are_refused_by_a_library_that_lacks_them(self) -> None:
+    def test_missing_extended_dtypes_are_refused(self) -> None:
         with pytest.raises(ConversionError, match="Fake has no dtype for bfloat16"):
             Converter(described())(HALVES)
 
@@ -178,7 +178,7 @@ class TestImports:
         assert order == ["start", "import", "import"]
 
     @pytest.mark.usefixtures("fake")
-    def test_memory_that_is_read_later_is_never_that_of_others(self) -> None:
+    def test_an_asynchronous_importer_gets_a_private_copy(self) -> None:
         backend = described(asynchronous=True)
         source = np.ones(2)
         for options in ({}, {"copy": True}, {"default": Ownership.SNAPSHOT}):
@@ -188,7 +188,7 @@ class TestImports:
             Converter(backend, copy=False)(source)
 
     @pytest.mark.usefixtures("fake")
-    def test_strides_between_numbers_are_copied(self) -> None:
+    def test_strides_that_are_no_multiple_of_an_item_are_copied(self) -> None:
         records = np.zeros(4, np.dtype([("number", "f4"), ("rest", "u2")]))
         source = records["number"]
         source[...] = range(4)
@@ -198,7 +198,7 @@ class TestImports:
 
 
 class Named:
-    """A dtype that only its text describes."""
+    """A dtype with nothing but text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -220,7 +220,7 @@ DTYPES = {
 
 @pytest.mark.usefixtures("fake")
 class TestNarrowing:
-    def test_is_what_is_said_of_dtypes_that_are_missing(self) -> None:
+    def test_missing_dtypes_are_narrowed_as_described(self) -> None:
         backend = described(dtypes=("uint8", "int32"), narrows={"bool": "uint8", "int64": "int32"})
         flags = memory_given(backend, np.array([True, False]))
         assert (flags.dtype.name, flags.tolist()) == ("uint8", [1, 0])
@@ -234,21 +234,21 @@ class TestNarrowing:
 @pytest.mark.usefixtures("fake")
 class TestDtypes:
     @pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES)
-    def test_are_read_from_whatever_stands_for_them(self, dtype: object) -> None:
+    def test_dtypes_may_be_given_in_every_usual_form(self, dtype: object) -> None:
         memory = memory_given(described(), np.ones(2), float_dtype=dtype)
         assert memory.dtype == np.float32
 
-    def test_of_python_keep_their_meaning(self) -> None:
+    def test_float_means_float64(self) -> None:
         halves = np.ones(2, np.float16)
         assert memory_given(described(), halves, float_dtype=float).dtype == np.float64
 
-    def test_that_name_nothing_are_an_error(self) -> None:
+    def test_an_unknown_dtype_is_an_error(self) -> None:
         with pytest.raises(TypeError, match="names no dtype; name it as text, 'float32' for"):
             Converter(described(), float_dtype=Named("half a float"))
 
 
 class Place:
-    """A device of the library, which has no hash and equals nothing else."""
+    """A device of the library, without a hash."""
 
     def __init__(self, name: str) -> None:
         if name not in {"host:0", "far:0", "far:1"}:
@@ -269,7 +269,7 @@ class Place:
 
 
 class Placed(FakeArray):
-    """An array that is somewhere."""
+    """An array on a device."""
 
     def __init__(self, memory: Host, place: Place | None = None) -> None:
         super().__init__(memory)
@@ -313,7 +313,7 @@ WAYS: dict[str, dict[str, str]] = {
 @pytest.mark.usefixtures("devices")
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 class TestDevices:
-    def test_are_where_arrays_go(self, way: dict[str, str]) -> None:
+    def test_arrays_go_to_the_named_device(self, way: dict[str, str]) -> None:
         backend = described(device_read="place", **way)
         for device in ("far:1", Place("far:1")):
             for value in (np.ones(2), 3, Placed(np.ones(2))):
@@ -322,7 +322,7 @@ class TestDevices:
                     assert isinstance(array, Placed)
                     assert array.place == Place("far:1")
 
-    def test_are_recorded_as_text_that_is_read_again(self, way: dict[str, str]) -> None:
+    def test_device_text_can_be_parsed_again(self, way: dict[str, str]) -> None:
         backend = described(device_read="place", **way)
         place = backend.parse_device("far:0")
         assert place == Place("far:0")
@@ -332,7 +332,7 @@ class TestDevices:
         assert backend.parse_device(None) is None
         assert backend.device_text(None) is None
 
-    def test_that_arrays_are_on_already_are_not_gone_to(self, way: dict[str, str]) -> None:
+    def test_an_array_on_the_named_device_is_returned_itself(self, way: dict[str, str]) -> None:
         backend = described(device_read="place", **way)
         there = Placed(np.ones(2), Place("far:0"))
         assert Converter(backend, device="far:0")(there) is there
@@ -340,7 +340,7 @@ class TestDevices:
         with pytest.raises(CopyRequiredError, match="would have to be copied to fake"):
             Converter(backend, device="far:1", copy=False)(there)
 
-    def test_elsewhere_are_a_copy_of_the_host(self, way: dict[str, str]) -> None:
+    def test_another_device_needs_a_copy(self, way: dict[str, str]) -> None:
         backend = described(device_read="place", **way)
         assert backend.leaves_host(Place("far:0"))
         assert not backend.leaves_host(Place("host:0"))
@@ -352,13 +352,13 @@ class TestDevices:
         assert isinstance(shared, Placed)
         assert shared.memory is source
 
-    def test_that_are_not_there_are_an_error(self, way: dict[str, str]) -> None:
+    def test_a_missing_device_is_an_error(self, way: dict[str, str]) -> None:
         backend = described(device_read="place", **way)
         with pytest.raises(ValueError, match="Fake has no device 'no:7': there is no no:7"):
             Converter(backend, device="no:7")
 
 
-def test_a_library_is_asked_for_its_devices_with_a_dtype_that_it_has(
+def test_devices_are_found_with_a_dtype_that_the_library_has(
     devices: types.ModuleType,
 ) -> None:
     def take(memory: Host) -> Placed:
@@ -370,7 +370,7 @@ def test_a_library_is_asked_for_its_devices_with_a_dtype_that_it_has(
     assert backend.parse_device("far:1") == Place("far:1")
 
 
-def test_a_library_that_stays_where_it_is_is_found_out(devices: types.ModuleType) -> None:
+def test_a_library_that_ignores_a_missing_device_is_an_error(devices: types.ModuleType) -> None:
     assert devices.__name__ == "fake_library"
     backend = described(device_read="place", **WAYS["a context"])
     with pytest.raises(ValueError, match="Fake leaves arrays that should go to 'gone:0' on 'host:"):
@@ -379,7 +379,7 @@ def test_a_library_that_stays_where_it_is_is_found_out(devices: types.ModuleType
 
 
 @pytest.mark.usefixtures("devices")
-def test_a_library_whose_arrays_do_not_say_where_they_are_is_believed() -> None:
+def test_a_library_without_a_device_attribute_is_trusted() -> None:
     backend = described(device_read="nowhere", device_move="to")
     for device in ("far:1", Place("far:1")):
         for value in (np.ones(2), Placed(np.ones(2))):

@@ -1,4 +1,4 @@
-"""dtypes are kept, narrowed where nothing is lost that the library would keep, or refused."""
+"""Dtypes are kept, narrowed as the library does, or refused."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class TestJaxWithX64Off:
             assert str(caught.value).endswith("; set jax_enable_x64 or cast it")
 
     @pytest.mark.parametrize("source", ["numpy", "torch"])
-    def test_integers_that_are_broadcast_are_looked_at_too(self, source: str) -> None:
+    def test_broadcast_integers_are_checked(self, source: str) -> None:
         pair = Pair(source, "jax")
         for value in (INT32.max, INT32.max + 1, INT32.min, INT32.min - 1):
             column = pair.source.make([[0], [value]])
@@ -110,7 +110,7 @@ class TestJaxWithX64Off:
     @pytest.mark.usefixtures("nothing_compiled")
     @pytest.mark.parametrize("dtype", ["float64", "complex128"])
     @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
-    def test_what_does_not_fit_is_narrowed_without_a_word_however_often(
+    def test_floats_that_do_not_fit_are_narrowed_without_a_warning(
         self, pair: Pair, dtype: str
     ) -> None:
         def numbers(size: int) -> list[Array]:
@@ -121,7 +121,7 @@ class TestJaxWithX64Off:
         trees += [numbers(3) * 30, [*numbers(600), *numbers(3)], *map(numbers, (4, 601))]
         for tree in [*trees, *[[one] for one in numbers(5)], scalars]:
             values = [pair.source.make(one) if np.ndim(one) else one for one in tree]
-            with np.errstate(all="raise"):  # as some users have it everywhere
+            with np.errstate(all="raise"):  # some users set this globally
                 found = [pair.convert(values) for _ in range(20)]
                 found += [[pair.convert(one) for one in values] for _ in range(20)]
             with np.errstate(all="ignore"):
@@ -132,10 +132,8 @@ class TestJaxWithX64Off:
 
     @pytest.mark.parametrize("dtype", ["float64", "complex128"])
     @pytest.mark.parametrize("pair", INTO_JAX, ids=repr)
-    def test_what_is_not_a_number_is_narrowed_without_a_warning(
-        self, pair: Pair, dtype: str
-    ) -> None:
-        """Of a NaN that signals NumPy warns when it casts it; warnings are errors here."""
+    def test_signalling_nan_is_narrowed_without_a_warning(self, pair: Pair, dtype: str) -> None:
+        """NumPy warns when it casts a signalling NaN; warnings are errors here."""
         signals = np.full(4, 0x7FF0000000000001, np.uint64).view(dtype)
         with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
             signals.astype("c8" if dtype == "complex128" else "f4")
@@ -144,10 +142,12 @@ class TestJaxWithX64Off:
         scalar = pair.source.make(signals[0])
         for copy in (None, True):
             for value in ([few], [few, few], [scalar, few], [many], {"a": few, "b": [many]}):
-                results = [pair.convert(value, copy=copy) for _ in range(20)]  # then compiled
+                results = [
+                    pair.convert(value, copy=copy) for _ in range(20)
+                ]  # enough to be compiled
                 assert all(np.isnan(array).all() for array in jax.tree.leaves(results))
 
-    def test_settings_may_change_between_conversions(self) -> None:
+    def test_x64_may_change_between_conversions(self) -> None:
         pair = Pair("numpy", "jax")
         value = np.array([2**40])
         with jax.enable_x64(True):
@@ -159,7 +159,7 @@ class TestJaxWithX64Off:
             pair.convert(value)
 
     @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
-    def test_wide_arrays_made_while_it_was_on_come_out_wide(self, pair: Pair) -> None:
+    def test_arrays_made_under_x64_stay_wide(self, pair: Pair) -> None:
         with jax.enable_x64(True):
             array = jnp.array([2**40])
         assert pair.target.dtype(pair.convert(array)) == "int64"
@@ -235,13 +235,13 @@ BOUNDED: list[tuple[gym.Space[Array], bool]] = [
 
 
 def named(value: object) -> str:
-    """Name a test; what has no text of its own would be called otherwise in every process."""
+    """Return a test id that is the same in every process."""
     return f"Space({value.shape})" if type(value) is gym.Space else str(value)
 
 
 class TestBoundsOfSpaces:
     @pytest.mark.parametrize(("space", "proof"), BOUNDED, ids=named)
-    def test_prove_that_integers_fit_whatever_the_settings_are_now(
+    def test_bounds_prove_that_integers_fit_under_every_setting(
         self, space: gym.Space[Array], proof: bool
     ) -> None:
         with np.errstate(all="raise"):
@@ -250,7 +250,9 @@ class TestBoundsOfSpaces:
             assert proves_fit(space, JAX) is proof
 
     @pytest.mark.parametrize("space", [space for space, _ in BOUNDED[:-8]], ids=str)
-    def test_prove_it_where_every_dtype_is_kept(self, space: gym.Space[Array]) -> None:
+    def test_every_space_fits_a_library_that_keeps_all_dtypes(
+        self, space: gym.Space[Array]
+    ) -> None:
         assert proves_fit(space, NUMPY)
 
     @pytest.mark.parametrize("name", ["numpy", "torch"])
@@ -263,10 +265,10 @@ class TestBoundsOfSpaces:
         ],
         ids=str,
     )
-    def test_prove_it_of_no_other_dtype_than_hold_them(
+    def test_bounds_of_unsigned_spaces_prove_nothing_for_signed_arrays(
         self, space: gym.Space[Array], name: str
     ) -> None:
-        """PyTorch computes with hardly any unsigned integers: environments return signed ones."""
+        """PyTorch has few operations for unsigned integers, so environments return signed ones."""
         observation = LIBRARIES[name].make(np.array([3_000_000_000]))
         env = Replay(space, observation)
         wrapper = NumpyToJax if name == "numpy" else TorchToJax
@@ -283,17 +285,17 @@ class TestBoundsOfSpaces:
         ],
         ids=str,
     )
-    def test_prove_nothing_about_what_is_not_the_one_array_of_a_space(
+    def test_bounds_prove_nothing_for_undeclared_values(
         self, space: gym.Space[Array], observation: Array
     ) -> None:
         env = NumpyToJax(Replay(space, observation))
         with pytest.raises(ConversionError, match=r"obs.*: JAX cannot hold the int64 value"):
             env.reset()
 
-    def test_spare_a_look_at_the_values(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_proven_integers_are_not_checked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         observation = np.arange(3)
         env = NumpyToJax(Replay(spaces.MultiDiscrete([9, 9, 9]), observation))
-        env.reset()  # scalars of the package are looked at, once
+        env.reset()  # reads the space
         monkeypatch.setattr("gymbridge_runtime.core.arrays.first_misfit", pytest.fail)
         obs, _ = env.reset()
         assert isinstance(obs, jax.Array)
@@ -305,7 +307,7 @@ class TestBoundsOfSpaces:
         [lambda one: pickle.loads(pickle.dumps(one)), deepcopy],
         ids=["pickle", "copy"],
     )
-    def test_spare_it_a_copy_of_the_wrapper_too(
+    def test_proven_integers_are_not_checked_by_a_restored_wrapper(
         self, monkeypatch: pytest.MonkeyPatch, travel: Callable[[Array], Array]
     ) -> None:
         env = NumpyToJax(Replay(spaces.MultiDiscrete([9, 9, 9]), np.arange(3)))
@@ -325,7 +327,7 @@ class TestBoundsOfSpaces:
         ],
     )
     @pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
-    def test_that_prove_nothing_do_not_hide_a_loss(
+    def test_wide_bounds_do_not_hide_a_loss(
         self, space: gym.Space[Array], observation: Array
     ) -> None:
         assert space.contains(observation)
@@ -333,12 +335,12 @@ class TestBoundsOfSpaces:
         with pytest.raises(ConversionError, match=r"obs.*: JAX cannot hold the int64 value"):
             env.reset()
 
-    def test_say_nothing_about_infos(self) -> None:
+    def test_bounds_do_not_apply_to_infos(self) -> None:
         env = NumpyToJax(Replay(spaces.Discrete(3), np.int64(1), {"seed": np.int64(2**40)}))
         with pytest.raises(ConversionError, match=r"info\['seed'\]: JAX cannot hold the int64"):
             env.reset()
 
-    def test_hide_no_loss_when_x64_is_turned_off_later(self) -> None:
+    def test_a_loss_is_found_when_x64_is_turned_off_later(self) -> None:
         with jax.enable_x64(True):
             env = NumpyToJax(Replay(spaces.Box(0, 2**62, (1,), np.int64), np.array([2**40])))
             assert env.reset()[0].tolist() == [2**40]
@@ -359,7 +361,7 @@ class TestFloatDtype:
     @pytest.mark.parametrize("source", FLOATS)
     @pytest.mark.parametrize("target", FLOATS)
     @pytest.mark.parametrize("into", BACKENDS)
-    def test_casts_floating_arrays_of_every_library(
+    def test_floating_arrays_of_every_library_are_cast(
         self, into: str, source: str, target: str
     ) -> None:
         library = LIBRARIES[into]
@@ -378,7 +380,7 @@ class TestFloatDtype:
                 assert library.dtype(result) == expected
                 assert library.values(result).astype(float).tolist() == [0.5, 1, -2]
 
-    def test_casts_what_is_swapped_without_a_word(self) -> None:
+    def test_swapped_byte_orders_are_cast_without_a_warning(self) -> None:
         convert = Converter(TORCH, float_dtype="float16")
         with np.errstate(all="raise"):
             for tree in (np.array([1e300, 1], ">f8"), {"a": np.array([1e300, 1], ">f8")}):
@@ -386,7 +388,7 @@ class TestFloatDtype:
                 assert (found["a"] if isinstance(tree, dict) else found).tolist() == [np.inf, 1]
 
     @pytest.mark.parametrize("into", BACKENDS)
-    def test_leaves_everything_else_alone(self, into: str) -> None:
+    def test_other_dtypes_are_not_cast(self, into: str) -> None:
         library = LIBRARIES[into]
         convert = Converter(BACKENDS[into], float_dtype="float16")
         for name in ("bool", "int32", "uint8", "complex64"):
@@ -396,19 +398,19 @@ class TestFloatDtype:
         assert convert("text") == "text"
 
     @pytest.mark.parametrize("into", BACKENDS)
-    def test_casts_numbers_too(self, into: str) -> None:
+    def test_numbers_are_cast(self, into: str) -> None:
         library = LIBRARIES[into]
         convert = Converter(BACKENDS[into], float_dtype="float16")
         for value in (0.5, np.float64(0.5), np.float32(0.5)):
             assert library.dtype(convert(value)) == "float16"
 
     @pytest.mark.parametrize(("into", "own"), OWN_HALVES.items(), ids=OWN_HALVES)
-    def test_is_read_however_it_is_spelled(self, into: str, own: object) -> None:
+    def test_float_dtype_may_be_given_in_every_usual_form(self, into: str, own: object) -> None:
         for given in (own, np.float16, np.dtype("float16"), "float16"):
             result = Converter(BACKENDS[into], float_dtype=given)(np.ones(2))
             assert LIBRARIES[into].dtype(result) == "float16"
 
-    def test_is_a_snapshot_of_what_it_casts(self) -> None:
+    def test_a_cast_does_not_share_memory(self) -> None:
         for backend in BACKENDS.values():
             source = np.ones(3)
             result: Array = Converter(backend, float_dtype="float32")(source)
@@ -416,7 +418,7 @@ class TestFloatDtype:
             assert result.tolist() == [1, 1, 1]
 
     @pytest.mark.parametrize("times", [1, 20])
-    def test_casts_no_info_that_goes_into_jax_with_an_observation(self, times: int) -> None:
+    def test_infos_imported_with_an_observation_are_not_cast(self, times: int) -> None:
         info = {"x": np.ones(2, np.float32), "t": 0.5}
         space = spaces.Box(-1, 1, (2,), np.float32)
         env = NumpyToJax(Replay(space, np.ones(2, np.float32), info), float_dtype="float16")
@@ -426,7 +428,7 @@ class TestFloatDtype:
             assert names == ["float16", "float32", "float32"]
             assert (obs.tolist(), told["x"].tolist(), float(told["t"])) == ([1, 1], [1, 1], 0.5)
 
-    def test_leaves_arrays_of_the_agent_s_own_that_are_not_floating_as_they_are(self) -> None:
+    def test_own_arrays_that_are_not_floating_are_not_cast(self) -> None:
         convert = Converter(TORCH, float_dtype="float32")
         for own in (
             torch.eye(2, dtype=torch.int64).to_sparse(),
@@ -441,17 +443,17 @@ class TestFloatDtype:
         swapped: Array = Converter(NUMPY, float_dtype="float32")([columns])
         assert swapped[0] is columns
 
-    def test_says_what_keeps_an_array_of_the_agent_s_own_from_being_cast(self) -> None:
+    def test_an_own_array_that_cannot_be_cast_is_an_error(self) -> None:
         own = torch.eye(2).to_sparse()
         with pytest.raises(ConversionError, match=r"value\[0\]: PyTorch cannot show the layout"):
             Converter(TORCH, float_dtype="float16")([own])
 
-    def test_is_what_jax_makes_of_it(self) -> None:
+    def test_float64_without_x64_keeps_float32_arrays(self) -> None:
         own = jnp.ones(2, jnp.float32)
         result: Array = Converter(JAX, float_dtype="float64")([own])
         assert result[0] is own, "with x64 off it is what float64 is stored as"
 
-    def test_shares_what_needs_no_cast(self) -> None:
+    def test_arrays_that_need_no_cast_are_shared(self) -> None:
         source = np.ones(3, np.float32)
         result = Converter(TORCH, float_dtype=torch.float32)(source)
         assert isinstance(result, torch.Tensor)
@@ -459,7 +461,7 @@ class TestFloatDtype:
 
     @pytest.mark.parametrize("where", ["alone", "in a tree"])
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_shares_what_it_does_not_cast_as_it_is_shared_without_it(
+    def test_float_dtype_does_not_change_sharing_of_other_dtypes(
         self, pair: Pair, where: str
     ) -> None:
         for name in ("uint8", "int32", "bool", "complex64"):
@@ -473,7 +475,7 @@ class TestFloatDtype:
             assert shared[0] is shared[1], name
 
     @pytest.mark.parametrize("layout", ["negative", "read-only"])
-    def test_copies_what_it_does_not_cast_and_pytorch_cannot_share(self, layout: str) -> None:
+    def test_integer_arrays_that_pytorch_cannot_share_are_copied(self, layout: str) -> None:
         source = np.arange(6)
         array = source[::-1] if layout == "negative" else source.view()
         array.flags.writeable = layout == "negative"
@@ -485,7 +487,7 @@ class TestFloatDtype:
     @pytest.mark.parametrize(
         "given", [torch.float32, "float32", "torch.float32", np.float32], ids=repr
     )
-    def test_of_a_wrapper_casts_observations_and_never_infos(self, given: Array) -> None:
+    def test_a_wrapper_casts_observations_and_not_infos(self, given: Array) -> None:
         info = {"x": np.ones(2), "t": 0.5}
         env = NumpyToTorch(
             Replay(spaces.Box(-1, 1, (2,), np.float64), np.ones(2), info), float_dtype=given
@@ -496,7 +498,7 @@ class TestFloatDtype:
             assert got["x"].dtype == torch.float64
             assert got["t"].dtype == torch.float64
 
-    def test_of_a_wrapper_of_vectors_casts_observations_and_rewards(self) -> None:
+    def test_a_vector_wrapper_casts_observations_and_rewards(self) -> None:
         envs = vector.NumpyToTorch(
             SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2), float_dtype=torch.float16
         )
@@ -507,16 +509,16 @@ class TestFloatDtype:
         assert reward.dtype == torch.float16
         envs.close()
 
-    def test_of_a_wrapper_may_be_one_of_ml_dtypes(self) -> None:
+    def test_a_wrapper_takes_ml_dtypes(self) -> None:
         space = spaces.Box(-1, 1, (2,), np.float64)
         env = NumpyToJax(Replay(space, np.ones(2)), float_dtype=jnp.bfloat16)
         assert env.reset()[0].dtype == jnp.bfloat16
 
-    def test_of_a_wrapper_has_to_be_floating(self) -> None:
+    def test_a_wrapper_refuses_a_dtype_that_is_not_floating(self) -> None:
         with pytest.raises(ValueError, match=r"float_dtype=torch.int32 is no floating-point dtype"):
             NumpyToTorch(Replay(spaces.Discrete(2), 0), float_dtype=torch.int32)
 
-    def test_does_not_reach_the_environment(self) -> None:
+    def test_actions_are_not_cast(self) -> None:
         inner = Replay(spaces.Discrete(2), 0, action_space=spaces.Box(-1, 1, (1,), np.float64))
         env = NumpyToTorch(inner, float_dtype=torch.float32)
         env.step(torch.tensor([0.1], dtype=torch.float64))
@@ -524,7 +526,7 @@ class TestFloatDtype:
         assert inner.actions[0].tolist() == [0.1]
 
 
-def test_a_tensor_as_wide_as_jax_may_hold_goes_there_through_a_wrapper() -> None:
+def test_a_wrapper_narrows_int64_tensors_within_bounds() -> None:
     env = TorchToJax(Replay(spaces.Box(0, 9, (2,), np.int64), torch.tensor([1, 2])))
     obs, _ = env.reset()
     assert obs.dtype == np.int32

@@ -1,7 +1,7 @@
-"""What the libraries' backends do with arrays on GPUs, shown on stand-ins for them.
+"""The backends with arrays on GPUs, tested with stand-ins.
 
-No machine of the project has a GPU. What is shown is that the backends ask for what the libraries'
-documentation promises, and what becomes of memory and values if it holds.
+No machine of the project has a GPU. These tests show that the backends use the documented calls of
+the libraries, and that values and memory are correct if the documentation is.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ NUMPY, TORCH, JAX, CUPY = (
 
 
 CUDA, MANAGED = 2, 13
-"""DLPack's numbers of memory on a GPU, and of memory that a GPU and the host share."""
+"""DLPack's numbers for GPU memory and for memory shared by a GPU and the host."""
 
 
 class CudaTensor(torch.Tensor):
-    """A tensor that says that it is on the second GPU."""
+    """A tensor that claims to be on the second GPU."""
 
     is_cuda: bool = True
 
@@ -57,7 +57,7 @@ def numbers(dtype: str = "float32") -> Host:
 
 
 def on(device: int, values: Host) -> Array:
-    """Return an array of CuPy on a device; what it costs is not counted."""
+    """Return a CuPy array on a device without counting its transfer."""
     with cupy.cuda.Device(device):
         array = cupy.asarray(values, blocking=True)
     _ = simulation.take_transfers()
@@ -65,10 +65,10 @@ def on(device: int, values: Host) -> Array:
 
 
 class TestCupy:
-    def test_devices_are_counted_by_the_driver(self) -> None:
+    def test_devices_come_from_the_driver(self) -> None:
         assert CUPY.devices() == ("cuda:0", "cuda:1")
 
-    def test_arrays_come_to_the_host_once(self) -> None:
+    def test_arrays_are_downloaded_once(self) -> None:
         source = on(1, numbers())
         result: Array = Converter(NUMPY)({"a": source})
         assert simulation.take_transfers() == Transfers(downloads=1)
@@ -77,9 +77,7 @@ class TestCupy:
         with pytest.raises(CopyRequiredError, match="had to be copied to be seen from the host"):
             Converter(NUMPY, copy=False)({"a": source})
 
-    def test_arrays_that_came_to_the_host_are_not_copied_again(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_downloaded_arrays_are_not_copied_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*_: object) -> Host:
             raise AssertionError("copied from the GPU, and once more")
 
@@ -88,7 +86,7 @@ class TestCupy:
             result: Array = convert(on(1, numbers()))
             assert result.tolist() == numbers().tolist()
 
-    def test_arrays_are_made_where_they_are_asked_for_and_are_there_at_once(self) -> None:
+    def test_arrays_are_uploaded_to_the_named_device_and_complete_on_return(self) -> None:
         source = numbers()
         _ = simulation.take_transfers()
         result: Array = Converter(CUPY, device=1)(source)
@@ -99,7 +97,7 @@ class TestCupy:
         assert cupy.cuda.runtime.getDevice() == 0
 
     @pytest.mark.parametrize(("device", "moves"), [(None, 0), (1, 0), (0, 1)])
-    def test_arrays_move_if_they_are_elsewhere(self, device: int | None, moves: int) -> None:
+    def test_arrays_move_to_the_named_device(self, device: int | None, moves: int) -> None:
         source = on(1, numbers())
         result: Array = Converter(CUPY, device=device)(source)
         assert simulation.take_transfers() == Transfers(moves=moves)
@@ -116,7 +114,7 @@ class TestCupy:
         assert result.tolist() == numbers()[:, ::2].tolist()
 
     @pytest.mark.parametrize(("device", "moves"), [(None, 0), (1, 0), (0, 1)])
-    def test_copies_are_made_on_the_gpu_and_once(self, device: int | None, moves: int) -> None:
+    def test_copies_are_made_once_and_on_the_gpu(self, device: int | None, moves: int) -> None:
         source = on(1, numbers())
         result: Array = Converter(CUPY, device=device, copy=True)(source)
         assert simulation.take_transfers() == Transfers(moves=moves)
@@ -126,7 +124,7 @@ class TestCupy:
         assert result.tolist() == numbers().tolist()
 
     @pytest.mark.parametrize("copies", [None, True])
-    def test_arrays_that_are_cast_stay_where_they_are(self, copies: Array) -> None:
+    def test_casts_stay_on_the_device(self, copies: Array) -> None:
         source = on(1, numbers())
         result: Array = Converter(CUPY, float_dtype="float16", copy=copies)(source)
         assert simulation.take_transfers() == Transfers(uploads=1, downloads=1)
@@ -135,7 +133,7 @@ class TestCupy:
         whole = on(1, numbers().astype("int32"))
         assert Converter(CUPY, float_dtype="float16")(whole) is whole
 
-    def test_exports_say_where_and_whether_memory_has_gaps(self) -> None:
+    def test_exports_know_their_device_and_gaps(self) -> None:
         array = on(1, numbers())
         for source, dense in ((array, True), (array[:, ::2], False)):
             export = CUPY.export(source)
@@ -144,11 +142,11 @@ class TestCupy:
             assert not export.owned
         assert simulation.take_transfers() == Transfers()
 
-    def test_managed_memory_goes_the_way_of_the_host(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_managed_memory_goes_through_the_host(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(cupy.ndarray, "__dlpack_device__", lambda _: (MANAGED, 0))
         assert CUPY.export(on(0, numbers())) is None
 
-    def test_sharing_what_is_on_another_gpu_is_refused(self) -> None:
+    def test_copy_false_refuses_an_array_on_another_gpu(self) -> None:
         with pytest.raises(CopyRequiredError):
             Converter(CUPY, device=0, copy=False)(on(1, numbers()))
 
@@ -168,7 +166,7 @@ class TestTorch:
         assert not strided.dense
 
     @pytest.mark.parametrize("lazy", ["conjugate", "negative"])
-    def test_what_is_only_noted_is_done_before_and_the_result_is_new(self, lazy: str) -> None:
+    def test_conjugate_and_negative_bits_are_resolved_before_an_export(self, lazy: str) -> None:
         plain = torch.tensor([1 + 2j, 3 - 4j])
         noted = plain.conj() if lazy == "conjugate" else plain.conj().imag
         export = TORCH.export(noted.as_subclass(CudaTensor))
@@ -180,18 +178,18 @@ class TestTorch:
         assert array.tolist() == noted.tolist()
         assert array.data_ptr() != noted.data_ptr()
 
-    def test_gradients_do_not_go_along(self) -> None:
+    def test_exports_require_no_gradient(self) -> None:
         tensor = torch.ones(2, requires_grad=True).as_subclass(CudaTensor)
         export = TORCH.export(tensor)
         assert export is not None
         array: Array = export.array
         assert not array.requires_grad
 
-    def test_dtypes_that_dlpack_has_not_go_the_way_of_the_host(self) -> None:
+    def test_dtypes_without_dlpack_go_through_the_host(self) -> None:
         tensor = torch.ones(2).to(torch.float8_e4m3fn).as_subclass(CudaTensor)
         assert TORCH.export(tensor) is None
 
-    def test_takes_memory_of_the_gpu_that_is_asked_for(
+    def test_memory_is_imported_on_the_named_gpu_only(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(torch.version, "hip", None)
@@ -199,7 +197,7 @@ class TestTorch:
         monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
         assert TORCH.imports_at((CUDA, 0), None)
         assert TORCH.imports_at((CUDA, 1), torch.device("cuda", 1))
-        assert TORCH.imports_at((CUDA, 1), torch.device("cuda"))  # the current one
+        assert TORCH.imports_at((CUDA, 1), torch.device("cuda"))  # the current device
         assert not TORCH.imports_at((CUDA, 0), torch.device("cuda"))
         assert not TORCH.imports_at((CUDA, 0), torch.device("cuda", 1))
         assert not TORCH.imports_at((CUDA, 0), torch.device("cpu"))
@@ -209,7 +207,9 @@ class TestTorch:
         assert TORCH.imports_at((rocm, 0), None)
         assert not TORCH.imports_at((CUDA, 0), None)
 
-    def test_shares_with_cupy_in_both_directions(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_pytorch_and_cupy_share_in_both_directions(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         tensor: Array = torch.from_numpy(numbers()).as_subclass(CudaTensor)
         (array,) = cast("list[Array]", Converter(CUPY)([tensor]))
         assert (type(array), array.device.id) == (cupy.ndarray, 1)
@@ -232,7 +232,7 @@ class TestTorch:
 class TestJax:
     @pytest.fixture
     def gpu(self, monkeypatch: pytest.MonkeyPatch) -> Array:
-        """Let JAX's devices count as GPUs; return one that is the third in its machine."""
+        """Treat JAX's devices as GPUs; return one that is the third of its machine."""
         monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._is_host", lambda _: False)
         device = SimpleNamespace(platform="gpu", local_hardware_id=2)
         monkeypatch.setattr(
@@ -246,27 +246,27 @@ class TestJax:
         export = JAX.export(array)
         assert export is not None
         assert export.array is array
-        assert export.place == (1, 0)  # where it really is
+        assert export.place == (1, 0)  # its real device
         assert export.dtype == np.dtype("float32")
         assert export.dense
 
     @pytest.mark.usefixtures("gpu")
-    def test_copies_of_what_is_there_are_made_by_jax(self) -> None:
+    def test_jax_copies_its_own_arrays(self) -> None:
         array = jnp.arange(3.0)
         result: Array = JAX.snapshot(array, None)
         assert isinstance(result, jax.Array)
         assert result.unsafe_buffer_pointer() != array.unsafe_buffer_pointer()
         assert result.tolist() == [0, 1, 2]
 
-    def test_takes_memory_of_the_gpu_that_is_asked_for(self, gpu: Array) -> None:
+    def test_memory_is_imported_on_the_named_gpu_only(self, gpu: Array) -> None:
         assert JAX.imports_at((CUDA, 2), None)
         assert JAX.imports_at((CUDA, 2), gpu)
         assert not JAX.imports_at((CUDA, 2), object())
-        assert not JAX.imports_at((CUDA, 0), None)  # another process has it
+        assert not JAX.imports_at((CUDA, 0), None)  # another process has this device
         assert not JAX.imports_at((1, 2), None)
 
     @pytest.mark.parametrize("device", [None, jax.devices()[0]])
-    def test_transfers_are_over_before_the_source_may_change(
+    def test_transfers_are_complete_on_return(
         self, monkeypatch: pytest.MonkeyPatch, device: object
     ) -> None:
         waited: list[object] = []
@@ -286,7 +286,7 @@ class TestJax:
         assert len(waited) == 2
 
 
-def test_a_producer_on_a_device_is_asked_for_its_copy_on_the_host() -> None:
+def test_a_producer_on_a_gpu_is_asked_for_a_copy_on_the_host() -> None:
     class Producer:
         def __dlpack_device__(self) -> tuple[int, int]:
             return CUDA, 0

@@ -1,4 +1,4 @@
-"""What becomes of every kind of leaf: nothing crashes, and nothing is lost without a word."""
+"""Every kind of leaf: nothing crashes, and nothing is lost silently."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ COMMON = (
     *("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32"),
     *("float16", "float32", "complex64", "bfloat16"),
 )
-"""The dtypes that all libraries have, whatever their settings."""
+"""The dtypes that all libraries have under all settings."""
 
 EIGHTHS = (
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
-"""Those of 8 bits that only some have."""
+"""Dtypes of 8 bits that only some libraries have."""
 
 ONLY_IN_JAX = {
     *("int2", "int4", "uint2", "uint4"),
@@ -57,7 +57,7 @@ ONLY_IN_JAX = {
 }
 
 WIDE = ("int64", "uint64", "float64", "complex128")
-"""Those that some libraries narrow."""
+"""Dtypes that some libraries narrow."""
 
 KEPT = [
     (pair, name)
@@ -79,14 +79,14 @@ def dtype_of(name: str) -> np.dtype[np.generic]:
 
 
 def numbers(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Host:
-    """Return numbers that differ, and that every dtype can hold."""
+    """Return different numbers that every dtype can hold."""
     count = np.arange(np.prod(shape, dtype=int)).reshape(shape)
     return (2.0 ** (count % 5)).astype(dtype) if dtype != np.bool_ else count % 2 == 0
 
 
 class TestArrays:
     @pytest.mark.parametrize(("pair", "name"), KEPT, ids=str)
-    def test_keep_dtype_shape_and_every_bit(self, pair: Pair, name: str) -> None:
+    def test_arrays_keep_dtype_shape_and_every_bit(self, pair: Pair, name: str) -> None:
         for shape in SHAPES:
             values = numbers(shape, dtype_of(name))
             for copy in (None, True):
@@ -96,13 +96,15 @@ class TestArrays:
                 assert identical(pair.target.values(result), values), shape
 
     @pytest.mark.parametrize(("pair", "name"), MISSING, ids=str)
-    def test_of_a_dtype_that_the_target_has_not_are_refused(self, pair: Pair, name: str) -> None:
+    def test_arrays_of_a_missing_dtype_are_refused(self, pair: Pair, name: str) -> None:
         with pytest.raises(ConversionError, match=f"has no dtype for {name}"):
             pair.convert(pair.source.make(numbers((2,), dtype_of(name))))
 
     @pytest.mark.parametrize("name", WIDE)
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_of_64_bits_keep_them_where_the_target_does(self, pair: Pair, name: str) -> None:
+    def test_arrays_of_64_bits_keep_their_dtype_if_the_target_has_it(
+        self, pair: Pair, name: str
+    ) -> None:
         kept = pair.target.narrow.get(name, name)
         for shape in SHAPES:
             values = numbers(shape, dtype_of(pair.source.narrow.get(name, name)))
@@ -112,14 +114,14 @@ class TestArrays:
                 assert identical(pair.target.values(result), values.astype(narrower)), shape
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_keep_infinities_nans_and_the_sign_of_zero(self, pair: Pair) -> None:
+    def test_infinities_nans_and_the_sign_of_zero_are_kept(self, pair: Pair) -> None:
         values = np.array([np.inf, -np.inf, np.nan, -0.0, 1e-45], np.float32)
         result = pair.convert(pair.source.make(values))
         assert identical(pair.target.values(result), values)
 
     @pytest.mark.parametrize("typecode", sorted(set(np.typecodes["AllInteger"])))
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
-    def test_of_every_integer_type_of_c_arrive(self, pair: Pair, typecode: str) -> None:
+    def test_every_integer_type_of_c_is_converted(self, pair: Pair, typecode: str) -> None:
         values = np.array([0, 1, 100], typecode)
         for value in (values, values[1], values[:0]):
             result = pair.convert({"a": value})["a"]
@@ -130,32 +132,30 @@ class TestArrays:
     @pytest.mark.parametrize("order", [">", "<"])
     @pytest.mark.parametrize("name", ["i2", "i4", "u4", "f2", "f4", "c8"])
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
-    def test_of_another_byte_order_keep_their_values(
-        self, pair: Pair, name: str, order: str
-    ) -> None:
+    def test_another_byte_order_keeps_its_values(self, pair: Pair, name: str, order: str) -> None:
         values = np.array([1, 2, 3], name)
-        for _ in range(3):  # jit takes the bytes as they are once it knows the shape
+        for _ in range(3):  # a compiled function takes the bytes unchanged
             native = pair.convert(values)
             swapped = pair.convert(values.astype(order + name))
             assert identical(pair.target.values(swapped), pair.target.values(native))
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_of_64_dimensions_arrive(self, pair: Pair) -> None:
+    def test_arrays_with_64_dimensions_are_converted(self, pair: Pair) -> None:
         values = np.zeros((1,) * 64, np.float32)
         source = jnp.zeros((1,) * 64) if pair.source.name == "jax" else pair.source.make(values)
         result = pair.convert(source)
         assert identical(pair.target.values(result), values)
 
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
-    def test_of_huge_strides_arrive(self, pair: Pair) -> None:
-        memory = np.zeros(1 << 24, np.float32)  # never touched, never in memory
+    def test_arrays_with_huge_strides_are_converted(self, pair: Pair) -> None:
+        memory = np.zeros(1 << 24, np.float32)  # pages that are never touched take no memory
         values = as_strided(memory, (2, 1, 2), (4 * ((1 << 24) - 2), 1 << 40, 4))
         values[...] = [[[1, 2]], [[3, 4]]]
         result = pair.convert(values)
         assert pair.target.values(result).tolist() == [[[1, 2]], [[3, 4]]]
 
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
-    def test_of_subclasses_of_arrays_arrive_as_arrays(self, pair: Pair) -> None:
+    def test_array_subclasses_become_plain_arrays(self, pair: Pair) -> None:
         class Tagged(np.ndarray[tuple[int, ...], np.dtype[np.float32]]):
             pass
 
@@ -166,7 +166,7 @@ class TestArrays:
 
     @pytest.mark.parametrize("name", ["float128", "complex256"])
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
-    def test_of_extended_precision_are_refused(self, pair: Pair, name: str) -> None:
+    def test_long_doubles_are_refused(self, pair: Pair, name: str) -> None:
         values = np.ones(2, np.longdouble if name == "float128" else np.clongdouble)
         for value in (values, values[0]):
             with pytest.raises(ConversionError, match=rf"\['a'\]: .* no dtype for {name}"):
@@ -181,9 +181,7 @@ class TestArrays:
         ),
     )
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
-    def test_of_every_type_of_ml_dtypes_arrive_whole_or_are_refused(
-        self, pair: Pair, name: str
-    ) -> None:
+    def test_every_ml_dtype_is_kept_or_refused(self, pair: Pair, name: str) -> None:
         values = np.ones(3, dtype_of(name))
         for value in (values, values[0]):
             if (
@@ -217,16 +215,16 @@ class TestArraysWithoutNumbers:
         ids=lambda value: f"{type(value).__name__} of {value.dtype}, shape {value.shape}",
     )
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_stay_as_they_are(self, pair: Pair, value: Host) -> None:
+    def test_arrays_without_numbers_stay_themselves(self, pair: Pair, value: Host) -> None:
         assert pair.convert({"a": value})["a"] is value
 
-    def test_that_are_masked_stay_as_they_are_whatever_is_beside_them(self, pair: Pair) -> None:
+    def test_masked_arrays_stay_themselves_beside_other_leaves(self, pair: Pair) -> None:
         masked = np.ma.masked_array([1.5, "text"], mask=[True, False], dtype=object)
         result: Array = pair.convert({"masked": masked, "array": pair.source.make([1])})
         assert result["masked"] is masked
 
     @pytest.mark.parametrize("depth", [1, 20])
-    def test_that_are_masked_stay_as_they_are_however_deep(self, pair: Pair, depth: int) -> None:
+    def test_masked_arrays_stay_themselves_at_every_depth(self, pair: Pair, depth: int) -> None:
         values: Array = [pair.source.make([1]), None]
         masked = np.ma.masked_array(values, mask=[False, True], dtype=object)
         tree: Array = masked
@@ -237,7 +235,7 @@ class TestArraysWithoutNumbers:
             (result,) = result
         assert result is masked
 
-    def test_of_objects_have_every_element_converted(self, pair: Pair) -> None:
+    def test_every_element_of_an_object_array_is_converted(self, pair: Pair) -> None:
         array = pair.source.make(np.ones(2, np.float32))
         values = np.empty((2, 3), object)
         values[0] = [array, None, {"goal": [array, "text"]}]
@@ -256,9 +254,7 @@ class TestArraysWithoutNumbers:
         assert values[0, 0] is array
 
     @pytest.mark.parametrize("shape", [(), (0,), (2, 0)])
-    def test_of_objects_may_be_empty_or_have_no_dimensions(
-        self, pair: Pair, shape: tuple[int, ...]
-    ) -> None:
+    def test_object_arrays_may_be_empty_or_zero_d(self, pair: Pair, shape: tuple[int, ...]) -> None:
         values = np.empty(shape, object)
         if shape == ():
             values[()] = pair.source.make(np.ones(2, np.float32))
@@ -267,16 +263,16 @@ class TestArraysWithoutNumbers:
         assert result.shape == shape
         assert shape or pair.target.is_array(result[()])
 
-    def test_that_hold_arrays_of_one_shape_do_not_become_one(self, pair: Pair) -> None:
+    def test_an_object_array_of_equal_shapes_stays_an_object_array(self, pair: Pair) -> None:
         values = np.empty(2, object)
         values[:] = [pair.source.make(np.ones(3, np.float32)) for _ in range(2)]
         result = pair.convert(values)
         assert result.shape == (2,)
         assert all(pair.target.is_array(one) for one in result)
 
-    def test_of_objects_may_be_of_a_type_of_their_own(self, pair: Pair) -> None:
+    def test_subclasses_of_object_arrays_keep_their_type(self, pair: Pair) -> None:
         class Cells(np.ndarray):
-            """An array of a user's own."""
+            """A user's own array class."""
 
         values = np.array([[None, "text"]], object).view(Cells)
         values[0, 0] = pair.source.make(np.ones(2, np.float32))
@@ -297,7 +293,7 @@ SCALARS = [
 class TestNumbers:
     @pytest.mark.parametrize("value", SCALARS, ids=lambda value: value.dtype.char)
     @pytest.mark.parametrize("into", LIBRARIES)
-    def test_of_numpy_become_arrays_without_dimensions(self, into: str, value: np.generic) -> None:
+    def test_numpy_scalars_become_zero_d_arrays(self, into: str, value: np.generic) -> None:
         library = LIBRARIES[into]
         pair = next(pair for pair in PAIRS if pair.target.name == into)
         result = pair.convert({"a": value})["a"]
@@ -309,7 +305,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
     @pytest.mark.parametrize("pair", OUT_OF_NUMPY, ids=repr)
-    def test_of_ml_dtypes_keep_their_dtype(self, pair: Pair, name: str) -> None:
+    def test_scalars_of_ml_dtypes_keep_their_dtype(self, pair: Pair, name: str) -> None:
         if name in EIGHTHS and not pair.target.eighths:
             with pytest.raises(ConversionError, match=f"has no dtype for {name}"):
                 pair.convert(getattr(ml_dtypes, name)(1.5))
@@ -332,7 +328,7 @@ class TestNumbers:
         ],
     )
     @pytest.mark.parametrize("into", ["numpy", "torch", "mlx"])
-    def test_of_python_keep_their_value(self, into: str, value: complex, dtype: str) -> None:
+    def test_python_numbers_keep_their_value(self, into: str, value: complex, dtype: str) -> None:
         pair = next(pair for pair in PAIRS if pair.target.name == into)
         result = pair.convert(value)
         assert pair.target.is_array(result)
@@ -342,14 +338,14 @@ class TestNumbers:
     @pytest.mark.parametrize(
         ("value", "dtype"), [(7, "int32"), (0.1, "float32"), (1e300, "float32"), (2j, "complex64")]
     )
-    def test_of_python_are_narrowed_as_jax_does(self, value: complex, dtype: str) -> None:
+    def test_python_numbers_are_narrowed_as_jax_does(self, value: complex, dtype: str) -> None:
         result = NUMPY_TO_JAX.convert(value)
         assert result.dtype == dtype
         assert not result.weak_type
         with np.errstate(over="ignore"):
             assert identical(np.array(result), np.array(value).astype(dtype))
 
-    def test_of_subclasses_are_numbers(self, pair: Pair) -> None:
+    def test_subclasses_of_numbers_are_numbers(self, pair: Pair) -> None:
         class Seconds(float):
             pass
 
@@ -364,11 +360,11 @@ class TestNumbers:
         assert [float(one) for one in result] == [0.5, 3, 0.25]
 
     @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**30])
-    def test_that_no_array_can_hold_are_refused(self, pair: Pair, value: int) -> None:
+    def test_integers_beyond_64_bits_are_refused(self, pair: Pair, value: int) -> None:
         with pytest.raises(ConversionError, match=f"the int {value} does not fit the 64 bits"):
             pair.convert(value)
 
-    def test_that_python_does_not_write_in_digits_are_refused(self, pair: Pair) -> None:
+    def test_integers_too_long_to_print_are_refused(self, pair: Pair) -> None:
         with pytest.raises(ConversionError, match="an int of 20000 bits does not fit the 64 bits"):
             pair.convert({"a": 1 << 19_999})
 
@@ -457,16 +453,16 @@ OBJECTS = [
 
 @pytest.mark.parametrize("copy", [None, True, False])
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-def test_what_is_no_array_and_no_number_stays_itself(pair: Pair, copy: bool | None) -> None:
+def test_every_other_object_stays_itself(pair: Pair, copy: bool | None) -> None:
     for value in OBJECTS:
         assert pair.convert(value, copy=copy) is value
         assert pair.convert({"a": value}, copy=copy)["a"] is value
         assert pair.convert([value], copy=copy)[0] is value
         assert pair.convert((value,), copy=copy)[0] is value
-        assert pair.convert([value, 1.5], copy=copy)[0] is value  # beside what is imported
+        assert pair.convert([value, 1.5], copy=copy)[0] is value  # beside an imported leaf
 
 
-def test_a_generator_is_not_used_up() -> None:
+def test_a_generator_is_not_consumed() -> None:
     generator = (one for one in [1, 2])
     NUMPY_TO_JAX.convert({"a": generator})
     assert list(generator) == [1, 2]
@@ -474,9 +470,7 @@ def test_a_generator_is_not_used_up() -> None:
 
 class TestTensors:
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
-    def test_that_are_conjugate_or_negative_in_name_only_arrive_as_what_they_mean(
-        self, pair: Pair
-    ) -> None:
+    def test_conjugate_and_negative_tensors_keep_their_values(self, pair: Pair) -> None:
         values = torch.tensor([1 + 2j, 3 - 4j], dtype=torch.complex64)
         conjugate = values.conj()
         negative = conjugate.imag
@@ -489,7 +483,7 @@ class TestTensors:
             assert pair.target.values(result[2]).tolist() == 1 - 2j
 
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
-    def test_that_require_grad_arrive_without_their_history(self, pair: Pair) -> None:
+    def test_tensors_that_require_grad_are_detached(self, pair: Pair) -> None:
         weight = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
         half = torch.tensor([0.5], dtype=torch.bfloat16, requires_grad=True)
         result = pair.convert({"weight": weight, "twice": weight * 2, "half": half})
@@ -499,21 +493,21 @@ class TestTensors:
         assert weight.requires_grad
 
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
-    def test_of_expanded_and_sliced_memory_arrive_with_their_shape(self, pair: Pair) -> None:
+    def test_expanded_and_sliced_tensors_keep_their_shape(self, pair: Pair) -> None:
         tensor = torch.arange(6.0).reshape(2, 3)
         for view in (tensor.T, tensor[:, ::2], tensor[0].expand(4, 3), tensor[1:, 1:]):
             result = pair.convert(view)
             assert pair.target.values(result).tolist() == view.tolist()
 
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
-    def test_made_for_inference_arrive(self, pair: Pair) -> None:
+    def test_inference_tensors_are_converted(self, pair: Pair) -> None:
         with torch.inference_mode():
             tensor = torch.ones(3)
             assert pair.target.values(pair.convert(tensor)).tolist() == [1, 1, 1]
         assert pair.target.values(pair.convert(tensor)).tolist() == [1, 1, 1]
 
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
-    def test_returned_in_tuples_of_pytorch_arrive_in_such_a_tuple(self, pair: Pair) -> None:
+    def test_return_types_of_pytorch_keep_their_type(self, pair: Pair) -> None:
         found = torch.max(torch.tensor([[1.0, 2.0]]), dim=1)
         result = pair.convert(found)
         assert type(result) is type(found)
@@ -521,13 +515,13 @@ class TestTensors:
         assert pair.target.values(result.indices).tolist() == [1]
 
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
-    def test_sizes_of_tensors_stay_themselves(self, pair: Pair) -> None:
+    def test_tensor_sizes_stay_themselves(self, pair: Pair) -> None:
         size = torch.ones(2, 3).shape
         assert pair.convert({"size": size})["size"] is size
 
     @pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
-    def test_of_dtypes_that_numpy_has_not_are_refused(self, pair: Pair) -> None:
+    def test_tensors_of_dtypes_without_numpy_counterpart_are_refused(self, pair: Pair) -> None:
         for name in ("complex32", "int4", "uint1", "float4_e2m1fn_x2"):
             tensor = torch.empty(2, dtype=getattr(torch, name))
             with pytest.raises(ConversionError, match=rf"\['a'\]: PyTorch has torch.{name}, which"):
@@ -565,13 +559,13 @@ def masked() -> Array:
 
 def freed() -> Array:
     tensor = torch.nn.Parameter(torch.ones(100))
-    tensor.untyped_storage().resize_(0)  # as what spreads a model over machines does meanwhile
+    tensor.untyped_storage().resize_(0)  # as libraries for distributed training do
     return tensor
 
 
 def wrapping() -> Array:
     class Wrapping(torch.Tensor):
-        """What stands for other tensors and has no memory of its own."""
+        """A tensor that wraps others and has no memory."""
 
         @classmethod
         @override
@@ -614,12 +608,12 @@ SPECIAL = {
 }
 
 
-class TestTensorsWithoutMemoryOfNumbers:
+class TestUnusualTensors:
     @pytest.mark.parametrize("make", SPECIAL, ids=lambda make: make.__name__)
     @pytest.mark.parametrize("copy", [None, True, False])
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
     @pytest.mark.filterwarnings("ignore:.*MaskedTensors:UserWarning", "ignore:.*beta state")
-    def test_are_refused_by_name(
+    def test_unusual_tensors_are_refused_with_advice(
         self, pair: Pair, copy: bool | None, make: Callable[[], Array]
     ) -> None:
         problem, advice = SPECIAL[make]
@@ -632,20 +626,20 @@ class TestTensorsWithoutMemoryOfNumbers:
 
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
     @pytest.mark.parametrize("tree", [torch.ones(2), {"a": torch.ones(2)}], ids=["alone", "in"])
-    def test_are_all_tensors_among_fake_ones(self, pair: Pair, tree: Array) -> None:
+    def test_tensors_in_a_fake_mode_are_refused(self, pair: Pair, tree: Array) -> None:
         from torch._subclasses.fake_tensor import FakeTensorMode
 
         with FakeTensorMode(), pytest.raises(ConversionError, match="convert all Tensors to Fake"):
             pair.convert(tree)
 
     @pytest.mark.parametrize("make", [sparse, nested, fake], ids=lambda make: make.__name__)
-    def test_stay_themselves_where_they_are_at_home(self, make: Callable[[], Array]) -> None:
+    def test_unusual_tensors_stay_themselves_for_pytorch(self, make: Callable[[], Array]) -> None:
         tensor = make()
         assert NUMPY_TO_TORCH.convert([tensor])[0] is tensor
 
     @pytest.mark.parametrize("make", [sparse, nested, quantized])
     @pytest.mark.parametrize("device", [None, "cpu"])
-    def test_are_copied_where_they_are_at_home(
+    def test_copy_true_copies_unusual_tensors_for_pytorch(
         self, make: Callable[[], Array], device: str | None
     ) -> None:
         tensor = make()
@@ -672,7 +666,7 @@ class TestTensorsWithoutMemoryOfNumbers:
         ],
         ids=["complex32", "float4", "meta", "zeros", "fake"],
     )
-    def test_are_copied_although_numpy_has_none_of_the_kind(
+    def test_copy_true_copies_tensors_without_numpy_counterpart(
         self, make: Callable[[], Array]
     ) -> None:
         tensor = make()
@@ -684,12 +678,12 @@ class TestTensorsWithoutMemoryOfNumbers:
             assert copy.to(torch.complex64).tolist() == [2 + 1j, 2 + 1j]
             assert copy.data_ptr() != tensor.data_ptr()
 
-    def test_are_no_snapshot_of_anything_where_they_are_at_home(self) -> None:
+    def test_a_freed_tensor_cannot_be_copied(self) -> None:
         with pytest.raises(ConversionError, match=r"^value\[0\]: PyTorch has no memory behind"):
             NUMPY_TO_TORCH.convert([freed()], copy=True)
 
     @pytest.mark.parametrize("pair", OUT_OF_TORCH, ids=repr)
-    def test_within_a_transformation_are_refused(self, pair: Pair) -> None:
+    def test_values_inside_a_transformation_are_refused(self, pair: Pair) -> None:
         def convert(tensor: Array) -> Array:
             with pytest.raises(ConversionError, match=r"value\['a'\]: PyTorch could not show"):
                 pair.convert({"a": tensor})
@@ -701,7 +695,7 @@ class TestTensorsWithoutMemoryOfNumbers:
 
 class TestJaxArrays:
     @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
-    def test_of_weak_type_keep_dtype_and_value(self, pair: Pair) -> None:
+    def test_weakly_typed_arrays_keep_dtype_and_value(self, pair: Pair) -> None:
         weak = jax.jit(lambda: 1.5)()
         assert weak.weak_type
         result = pair.convert(weak)
@@ -709,7 +703,7 @@ class TestJaxArrays:
         assert pair.target.values(result) == 1.5
 
     @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
-    def test_that_are_traced_are_refused_by_name(self, pair: Pair) -> None:
+    def test_traced_arrays_are_refused(self, pair: Pair) -> None:
         def convert(array: Array) -> Array:
             match = r"value\['a'\]: JAX is tracing this value.*outside of jit, vmap and grad"
             with pytest.raises(ConversionError, match=match):
@@ -721,7 +715,7 @@ class TestJaxArrays:
         jax.grad(convert)(jnp.ones(3))
 
     @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
-    def test_are_converted_while_others_are_traced(self, pair: Pair) -> None:
+    def test_concrete_arrays_are_converted_during_tracing(self, pair: Pair) -> None:
         constant = jnp.arange(3.0)
 
         def convert(array: Array) -> Array:
@@ -731,7 +725,7 @@ class TestJaxArrays:
         jax.jit(convert)(jnp.ones(3))
 
     @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
-    def test_that_were_deleted_are_refused(self, pair: Pair) -> None:
+    def test_deleted_arrays_are_refused(self, pair: Pair) -> None:
         array = jnp.ones(3)
         array.delete()
         match = r"value\[0\]: the JAX array was deleted or donated .*float32, shape \(3,\)"
@@ -739,7 +733,7 @@ class TestJaxArrays:
             pair.convert([array])
 
     @pytest.mark.parametrize("name", ["int4", "uint4", "int2", "float8_e3m4"])
-    def test_of_few_bits_are_seen_from_numpy(self, name: str) -> None:
+    def test_arrays_of_few_bits_are_viewed_from_numpy(self, name: str) -> None:
         values = np.array([0, 1, 1], dtype_of(name))
         array = jax.device_put(values)
         assert identical(np.array(JAX_TO_NUMPY.convert(array)), values)
@@ -747,19 +741,19 @@ class TestJaxArrays:
 
 class TestMlxArrays:
     @pytest.mark.parametrize("pair", OUT_OF_MLX, ids=repr)
-    def test_that_are_not_computed_yet_arrive_with_their_values(self, pair: Pair) -> None:
+    def test_lazy_arrays_are_computed(self, pair: Pair) -> None:
         lazy = mx.arange(6, dtype=mx.float32).reshape(2, 3).T * 2
         for copy in (None, True):
             result = pair.convert({"a": [lazy + 1]}, copy=copy)["a"][0]
             assert pair.target.values(result).tolist() == [[1, 7], [3, 9], [5, 11]]
 
     @pytest.mark.parametrize("pair", OUT_OF_MLX, ids=repr)
-    def test_that_begin_within_the_memory_of_others_arrive(self, pair: Pair) -> None:
+    def test_slices_are_converted(self, pair: Pair) -> None:
         array = mx.arange(12, dtype=mx.int32).reshape(3, 4)
         for part in (array[1:, 1:3], array[2], array[:, ::2], array[2, 3]):
             assert pair.target.values(pair.convert(part)).tolist() == part.tolist()
 
-    def test_of_float64_are_seen_and_copied_as_such(self) -> None:
+    def test_float64_arrays_keep_their_dtype(self) -> None:
         wide = mx.array(np.array([0.1, 1e300]), dtype=mx.float64)
         seen = Pair("mlx", "numpy").convert(wide)
         assert identical(seen, np.array([0.1, 1e300]))
@@ -768,7 +762,7 @@ class TestMlxArrays:
         assert identical(np.array(own), np.array([0.1, 1e300]))
 
     @pytest.mark.parametrize("pair", OUT_OF_MLX, ids=repr)
-    def test_within_a_transformation_are_refused(self, pair: Pair) -> None:
+    def test_values_inside_a_transformation_are_refused(self, pair: Pair) -> None:
         def convert(array: Array) -> Array:
             with pytest.raises(ConversionError, match=r"value\['a'\]: MLX could not show"):
                 pair.convert({"a": array})
@@ -778,7 +772,7 @@ class TestMlxArrays:
         mx.compile(convert)(mx.ones(3))
 
     @pytest.mark.parametrize("pair", OUT_OF_MLX, ids=repr)
-    def test_of_another_thread_have_to_be_computed_there(self, pair: Pair) -> None:
+    def test_a_lazy_array_of_another_thread_must_be_computed_there(self, pair: Pair) -> None:
         lazy = mx.ones(3) * 2
 
         def elsewhere() -> str:
@@ -795,20 +789,20 @@ class TestMlxArrays:
 
 class TestArraysOfOtherLibraries:
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_that_speak_dlpack_arrive(self, pair: Pair) -> None:
+    def test_arrays_with_dlpack_are_converted(self, pair: Pair) -> None:
         array = strict.reshape(strict.arange(6, dtype=strict.float32), (2, 3))
         for copy in (None, True):
             result = pair.convert({"a": [array]}, copy=copy)["a"][0]
             assert pair.target.is_array(result)
             assert pair.target.values(result).tolist() == [[0, 1, 2], [3, 4, 5]]
 
-    def test_are_shared_with_libraries_of_mutable_arrays(self) -> None:
+    def test_arrays_with_dlpack_are_shared_with_mutable_libraries(self) -> None:
         array = strict.zeros(3)
         for pair in (NUMPY_TO_TORCH, TORCH_TO_NUMPY):
             pair.convert(array, copy=False)[0] += 1
         assert array[0] == 2
 
-    def test_are_copied_where_nothing_was_promised(self) -> None:
+    def test_snapshots_copy_arrays_with_dlpack(self) -> None:
         array = strict.zeros(3)
         for name in ("numpy", "torch"):
             backend = load(f"gymbridge_runtime.backends.{name}:{name.upper()}")
@@ -818,7 +812,7 @@ class TestArraysOfOtherLibraries:
         assert array[0] == 0
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_that_show_nothing_are_refused_with_their_own_words(self, pair: Pair) -> None:
+    def test_an_array_that_raises_is_refused_with_its_own_message(self, pair: Pair) -> None:
         class Mute:
             def __array_namespace__(self) -> object:
                 return strict
@@ -832,7 +826,7 @@ class TestArraysOfOtherLibraries:
         assert isinstance(caught.value.__cause__, RuntimeError)
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_that_have_to_be_computed_first_are(self, pair: Pair) -> None:
+    def test_arrays_that_offer_only_the_array_method_are_computed(self, pair: Pair) -> None:
         class Lazy:
             def __array_namespace__(self) -> object:
                 return strict
@@ -847,9 +841,7 @@ class TestArraysOfOtherLibraries:
             pair.convert(Lazy(), copy=False)
 
     @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-    def test_that_show_the_memory_they_keep_are_copied_where_that_is_asked_for(
-        self, pair: Pair
-    ) -> None:
+    def test_copy_true_copies_memory_that_an_array_keeps(self, pair: Pair) -> None:
         memory = np.arange(3, dtype=np.float32)
 
         class Keeps:
@@ -863,7 +855,7 @@ class TestArraysOfOtherLibraries:
         memory[:] = 7
         assert pair.target.values(result).tolist() == [0, 1, 2]
 
-    def test_that_have_no_way_to_be_shown_are_refused(self) -> None:
+    def test_arrays_without_any_protocol_are_refused(self) -> None:
         class Namespaced:
             def __array_namespace__(self) -> object:
                 return strict
@@ -874,7 +866,7 @@ class TestArraysOfOtherLibraries:
         ):
             NUMPY_TO_TORCH.convert(Namespaced())
 
-    def test_of_the_other_libraries_arrive_too(self, pair: Pair) -> None:
+    def test_arrays_of_a_third_library_are_converted(self, pair: Pair) -> None:
         values = np.arange(3, dtype=np.float32)
         for third in set(LIBRARIES) - {pair.source.name, pair.target.name}:
             result = pair.convert(LIBRARIES[third].make(values))

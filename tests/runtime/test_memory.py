@@ -1,4 +1,4 @@
-"""Nothing is kept: no source, no result, no type, and of shapes only what is bounded."""
+"""No leaks: sources, results and types are freed, and the number of shapes is bounded."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.runtime.replay import Replay
 from tests.support import Array, Pair, run_python
 
 STEADY = 2000
-"""Conversions of each kind: what one of them leaves behind would show."""
+"""The number of conversions of each kind: enough to show a leak."""
 
 
 class TestNothingIsKeptAlive:
     @pytest.mark.parametrize("copy", [None, True])
-    def test_when_the_result_is_gone(self, pair: Pair, copy: bool | None) -> None:
+    def test_the_source_is_freed_with_the_result(self, pair: Pair, copy: bool | None) -> None:
         for where in ("alone", "in a tree"):
             source = pair.source.make(np.ones(1000, np.float32))
             tree = source if where == "alone" else {"a": [source]}
@@ -36,7 +36,7 @@ class TestNothingIsKeptAlive:
             gc.collect()
             assert gone() is None, where
 
-    def test_of_the_source_where_the_result_has_memory_of_its_own(self, pair: Pair) -> None:
+    def test_a_copy_does_not_keep_its_source_alive(self, pair: Pair) -> None:
         source = pair.source.make(np.ones(1000, np.float32))
         result = pair.convert(source, copy=True)
         gone = weakref.ref(source)
@@ -45,7 +45,7 @@ class TestNothingIsKeptAlive:
         assert gone() is None
         assert pair.target.values(result).sum() == 1000
 
-    def test_when_a_conversion_fails(self) -> None:
+    def test_a_failed_conversion_keeps_nothing_alive(self) -> None:
         source = np.array([2**40])
         gone = weakref.ref(source)
         with pytest.raises(TypeError, match="cannot hold"):
@@ -54,7 +54,7 @@ class TestNothingIsKeptAlive:
         gc.collect()
         assert gone() is None
 
-    def test_of_types_that_a_warning_was_given_for(self) -> None:
+    def test_a_type_with_a_warning_is_freed(self) -> None:
         kind: Array = type("Unknown", (UserList,), {})
         with pytest.warns(UnconvertedContainerWarning):
             Pair("numpy", "torch").convert([kind([np.ones(1)])])
@@ -64,7 +64,7 @@ class TestNothingIsKeptAlive:
         gc.collect()
         assert gone() is None
 
-    def test_of_types_that_were_met(self) -> None:
+    def test_types_are_freed_when_the_cache_is_full(self) -> None:
         convert = Converter(load("gymbridge_runtime.backends.torch:TORCH"))
         kind = make_dataclass("First", ["position"])
         convert(kind(np.ones(1)))
@@ -76,8 +76,8 @@ class TestNothingIsKeptAlive:
         assert gone() is None
 
 
-class TestMemoryIsFlat:
-    def test_over_many_conversions(self, pair: Pair) -> None:
+class TestConstantMemory:
+    def test_conversions_leave_nothing_behind(self, pair: Pair) -> None:
         array = pair.source.make(np.ones((3, 4), np.float32))
         tree = {"obs": array, "list": [array, 1, 2.0, None, "text"], "deep": {"a": {"b": array}}}
 
@@ -95,7 +95,7 @@ class TestMemoryIsFlat:
         assert sys.getallocatedblocks() - before < STEADY / 10
 
     @pytest.mark.parametrize("bridge", [NumpyToTorch, NumpyToJax])
-    def test_over_many_steps(self, bridge: Array) -> None:
+    def test_steps_leave_nothing_behind(self, bridge: Array) -> None:
         space = spaces.Box(-1, 1, (4,), np.float32)
         env = bridge(Replay(space, np.ones(4, np.float32), {"a": np.ones(2), "t": 0.5}, space))
         inner = env.unwrapped
@@ -134,8 +134,8 @@ pair = Pair("numpy", "jax")
 """
 
 
-class TestShapesThatNeverComeAgain:
-    def test_cost_no_compilation_and_no_memory(self) -> None:
+class TestCompiledShapes:
+    def test_shapes_that_are_seen_once_are_not_compiled(self) -> None:
         code = """
 def convert(shapes):
     for n in shapes:
@@ -152,7 +152,7 @@ print(compiles, (resident() - before) >> 20, IMPORTS.sizes[1])
         assert megabytes < 64  # 3,000 compiled shapes take more than 1,000
         assert counted <= 1024
 
-    def test_are_compiled_for_a_bounded_number_of_shapes_that_do(self) -> None:
+    def test_the_number_of_compiled_shapes_is_bounded(self) -> None:
         code = """
 for n in range(1, 400):
     for _ in range(20):
@@ -161,7 +161,7 @@ print(compiles)
 """
         assert 0 < int(run_python(COUNTING + code)) <= 256
 
-    def test_of_huge_trees_are_compiled_in_parts(self) -> None:
+    def test_huge_trees_are_compiled_in_parts(self) -> None:
         code = """
 tree = {i: np.full(2 + i % 3, i, "f4") for i in range(5000)}
 pair.convert(tree)
@@ -176,7 +176,7 @@ print(compiles, (resident() - before) >> 20)
         assert megabytes < 150  # a call with 5,000 arguments takes 500
 
 
-def test_a_tensor_is_not_kept_by_the_history_it_had() -> None:
+def test_gradient_history_is_not_kept_alive() -> None:
     weight = torch.ones(1000, requires_grad=True)
     array = Pair("torch", "numpy").convert(weight * 2)
     gone = weakref.ref(weight)

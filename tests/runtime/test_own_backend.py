@@ -1,4 +1,4 @@
-"""A library needs a backend and nothing else: this one is made of what `Backend` leaves open."""
+"""A user's backend with only the required methods of `Backend`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.backends import registry
 from gymbridge_runtime.backends.base import Backend, HostView
 from gymbridge_runtime.backends.registry import load
-from gymbridge_runtime.core.converter import Converter, Part, convert_together
+from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.ownership import Ownership
 from typing_extensions import override
 
@@ -32,7 +32,7 @@ Box.__module__ = "boxes"
 
 
 class Boxes(Backend[Box, None]):
-    """No more than a backend has to say."""
+    """A backend with only the required methods."""
 
     name = "boxes"
     title = "Boxes"
@@ -57,7 +57,7 @@ class Boxes(Backend[Box, None]):
 
 
 class PickyBoxes(Boxes):
-    """The same, but for one number that it refuses."""
+    """A backend that refuses one number."""
 
     @override
     def from_host(self, view: Host, device: None) -> object:
@@ -67,7 +67,7 @@ class PickyBoxes(Boxes):
 
 
 class BatchedBoxes(Boxes):
-    """The same for a library that imports many arrays by one call."""
+    """A backend that imports many arrays by one call."""
 
     def __init__(self, *, most: int = sys.maxsize) -> None:
         self.most = most
@@ -95,7 +95,7 @@ def backend(request: pytest.FixtureRequest) -> Boxes:
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_arrays_of_every_library_arrive_and_come_back(backend: Boxes, name: str) -> None:
+def test_arrays_of_every_library_survive_a_round_trip(backend: Boxes, name: str) -> None:
     library = LIBRARIES[name]
     there, back = Converter(backend), Converter(load(_reference(name)))
     for dtype in ("float32", "int32", "bool"):
@@ -113,7 +113,7 @@ def test_arrays_of_every_library_arrive_and_come_back(backend: Boxes, name: str)
                 assert library.values(array).tolist() == values.tolist()
 
 
-def test_its_arrays_are_recognised_by_whatever_is_made_for_it() -> None:
+def test_its_arrays_are_recognised() -> None:
     numpy = load(_reference("numpy"))
     _ = Converter(Boxes())
     seen: Array = Converter(numpy)({"a": Box(np.ones(2))})
@@ -125,7 +125,7 @@ def test_its_arrays_are_recognised_by_whatever_is_made_for_it() -> None:
     assert copied.memory.ctypes.data != own.memory.ctypes.data
 
 
-def test_memory_is_owned_as_for_every_other_library(backend: Boxes) -> None:
+def test_ownership_follows_the_rules_of_every_library(backend: Boxes) -> None:
     source = np.ones(3, np.float32)
     shared: Array = Converter(backend)(source)
     assert shared.memory.ctypes.data == source.ctypes.data
@@ -140,7 +140,7 @@ def test_memory_is_owned_as_for_every_other_library(backend: Boxes) -> None:
         Converter(backend, copy=False)(source)
 
 
-def test_numbers_text_and_its_own_arrays_are_treated_by_the_table(backend: Boxes) -> None:
+def test_all_leaves_follow_the_table(backend: Boxes) -> None:
     own = Box(np.ones(2))
     result: Array = Converter(backend)({"own": own, "n": 3, "f": np.float16(2), "t": "text"})
     assert result["own"] is own
@@ -151,7 +151,7 @@ def test_numbers_text_and_its_own_arrays_are_treated_by_the_table(backend: Boxes
     assert copied.memory.ctypes.data != own.memory.ctypes.data
 
 
-def test_there_are_no_devices_unless_it_says_so(backend: Boxes) -> None:
+def test_a_backend_has_no_devices_by_default(backend: Boxes) -> None:
     assert Converter(backend).device is None
     with pytest.raises(ValueError, match="Boxes has no devices to choose from, got device='cpu'"):
         Converter(backend, device="cpu")
@@ -160,7 +160,7 @@ def test_there_are_no_devices_unless_it_says_so(backend: Boxes) -> None:
     assert not backend.leaves_host(None)
 
 
-def test_an_array_that_cannot_be_shown_is_named() -> None:
+def test_an_array_without_a_host_view_is_named() -> None:
     class Lost(Boxes):
         @override
         def to_host(self, array: Box) -> HostView:
@@ -174,13 +174,13 @@ def test_an_array_that_cannot_be_shown_is_named() -> None:
     )
 
 
-def test_arrays_that_go_in_together_are_imported_at_once() -> None:
+def test_the_arrays_of_a_tree_are_imported_by_one_call() -> None:
     backend = BatchedBoxes()
     Converter(backend)({"a": np.ones(2), "b": [np.ones(3), 1.5], "c": {"d": np.ones(1)}})
     assert backend.imported == [4]
 
 
-def test_an_array_that_is_refused_is_named_by_its_path() -> None:
+def test_a_refused_array_is_named_by_its_path() -> None:
     convert = Converter(PickyBoxes())
     with pytest.raises(ConversionError) as caught:
         convert({"a": np.ones(2), "b": [np.ones(3), np.array([7.0])]})
@@ -191,12 +191,12 @@ def test_an_array_that_is_refused_is_named_by_its_path() -> None:
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_an_array_that_is_refused_is_named_among_the_results_of_a_vector_step(place: int) -> None:
+def test_a_refused_array_of_a_vector_step_is_named_by_its_path(place: int) -> None:
     roots = ["obs", "reward", "terminated", "truncated"]
     values: list[object] = [np.ones(2), np.ones(3), np.ones(4), np.ones(5)]
     values[place] = {"a": np.array([7.0])}
     ways = [Converter(PickyBoxes(), root=root) for root in roots]
-    parts = [Part(way, value, False) for way, value in zip(ways, values, strict=True)]
+    parts = [(way, value, False) for way, value in zip(ways, values, strict=True)]
     with pytest.raises(ConversionError) as caught:
         convert_together(parts)
     assert caught.value.path == f"{roots[place]}['a']"
@@ -206,17 +206,17 @@ def test_the_trees_of_a_step_are_imported_by_one_call() -> None:
     backend = BatchedBoxes()
     ways = [Converter(backend, root=root) for root in ("obs", "info")]
     values: list[object] = [np.ones(2), {"time": 1.5, "x": [np.ones(3)]}]
-    parts = [Part(way, value, False) for way, value in zip(ways, values, strict=True)]
+    parts = [(way, value, False) for way, value in zip(ways, values, strict=True)]
     obs, info = cast("tuple[Array, Array]", convert_together(parts))
     assert obs.memory.tolist() == [1, 1]
     assert info["x"][0].memory.tolist() == [1, 1, 1]
     assert backend.imported == [3]
 
 
-def test_a_call_that_refuses_all_arrays_names_the_tree() -> None:
-    with pytest.raises(ConversionError) as caught:
-        Converter(BatchedBoxes(most=1))([np.ones(2), np.zeros(3)])
-    assert str(caught.value) == "value: too many boxes at once; take fewer"
+def test_arrays_that_are_refused_together_are_imported_one_by_one() -> None:
+    convert = Converter(BatchedBoxes(most=1))
+    ones, zeros = cast("list[Array]", convert([np.ones(2), np.zeros(3)]))
+    assert (ones.memory.tolist(), zeros.memory.tolist()) == ([1, 1], [0, 0, 0])
 
 
 def _reference(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a wrapper returned never changes, and what nobody else can reach is not copied."""
+"""Returned values never change, and fresh arrays are not copied."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def arrays_of(tree: Array) -> list[Array]:
 
 
 def steps_of(env: Array, count: int) -> Iterator[tuple[int, list[Array]]]:
-    """Reset, and take steps; return the arrays of each, and its number."""
+    """Reset and step; return the arrays and the number of each step."""
     keeping = env.unwrapped.keeping
     yield 1, arrays_of(env.reset())
     for _ in range(count):
@@ -90,14 +90,14 @@ def steps_of(env: Array, count: int) -> Iterator[tuple[int, list[Array]]]:
         yield keeping.number, returned
 
 
-# -- what an environment may reach is copied --------------------------------------------------
+# -- kept memory is copied --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("pair", "form", "pattern"), cases())
 def test_stored_values_never_change(pair: Pair, form: str, pattern: str) -> None:
     env = wrap(pair, form, FORMS[form](PATTERNS[pair.source.name][pattern]))
-    stored = [*steps_of(env, 20)]  # enough for JAX to compile the import
-    env.unwrapped.keeping.begin()  # overwrites what the last step returned
+    stored = [*steps_of(env, 20)]  # enough steps to compile the import
+    env.unwrapped.keeping.begin()  # overwrites the last results
     for number, arrays in stored:
         assert arrays
         for array in arrays:
@@ -107,7 +107,7 @@ def test_stored_values_never_change(pair: Pair, form: str, pattern: str) -> None
 
 
 @pytest.mark.parametrize(("pair", "form", "pattern"), cases("torch_to_numpy", "numpy_to_torch"))
-def test_writing_into_a_result_does_not_reach_the_environment(
+def test_writing_into_a_result_does_not_change_the_environment(
     pair: Pair, form: str, pattern: str
 ) -> None:
     env = wrap(pair, form, FORMS[form](PATTERNS[pair.source.name][pattern]))
@@ -123,7 +123,7 @@ def test_writing_into_a_result_does_not_reach_the_environment(
 
 
 class KeptResult(gym.Wrapper[Array, Array, Array, Array]):
-    """Keeps the whole result of a step, and overwrites it in the next one."""
+    """Keeps all results of a step, and overwrites them in the next one."""
 
     result: tuple[Array, ...] = ()
 
@@ -136,7 +136,7 @@ class KeptResult(gym.Wrapper[Array, Array, Array, Array]):
 
 
 class KeptObservation(KeptResult):
-    """Keeps the observation only."""
+    """Keeps only the observation."""
 
     @override
     def step(self, action: Array) -> Array:
@@ -147,7 +147,9 @@ class KeptObservation(KeptResult):
 
 @pytest.mark.parametrize("wrapper", [KeptResult, KeptObservation])
 @pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
-def test_a_wrapper_in_between_may_keep_what_passes(target: str, wrapper: type[KeptResult]) -> None:
+def test_a_wrapper_that_keeps_observations_does_not_change_stored_values(
+    target: str, wrapper: type[KeptResult]
+) -> None:
     pair = Pair("numpy", target)
     env = wrap(pair, "single", wrapper(gym.make("CartPole-v1")))
     env.reset(seed=0)
@@ -166,7 +168,7 @@ class KeptInfo(Replay):
 
 
 @pytest.mark.parametrize("wrapper", [NumpyToTorch, NumpyToJax])
-def test_an_info_that_is_kept_and_extended_stays_as_it_was_returned(wrapper: Array) -> None:
+def test_an_info_that_the_environment_extends_does_not_change(wrapper: Array) -> None:
     inner = KeptInfo(BOX, np.zeros((2, 3), np.float32))
     inner.info = {}
     env = wrapper(inner)
@@ -178,7 +180,7 @@ def test_an_info_that_is_kept_and_extended_stays_as_it_was_returned(wrapper: Arr
     ]
 
 
-def test_an_empty_info_that_is_kept_stays_empty() -> None:
+def test_an_empty_info_that_the_environment_keeps_stays_empty() -> None:
     inner = Replay(BOX, np.zeros((2, 3), np.float32))
     env = NumpyToTorch(inner)
     for _, info in (env.reset(), env.step(torch.tensor(1))[::4]):
@@ -187,7 +189,7 @@ def test_an_empty_info_that_is_kept_stays_empty() -> None:
         inner.info.clear()
 
 
-def test_text_that_is_kept_stays_as_it_was_returned() -> None:
+def test_an_array_of_text_that_the_environment_keeps_does_not_change() -> None:
     text = np.array(["before"])
     env = NumpyToTorch(Replay(spaces.Discrete(2), 0, {"text": text}))
     _, info = env.reset()
@@ -196,7 +198,7 @@ def test_text_that_is_kept_stays_as_it_was_returned() -> None:
 
 
 @pytest.mark.parametrize("target", ["torch", "jax", "mlx"])
-def test_buffers_of_gymnasiums_own_vectors_stay_as_they_were_returned(target: str) -> None:
+def test_buffers_of_gymnasium_vectors_do_not_change_stored_values(target: str) -> None:
     pair = Pair("numpy", target)
     inner = SyncVectorEnv([partial(gym.make, "CartPole-v1")] * 2, copy=False)
     env = wrap(pair, "vector", inner)
@@ -213,21 +215,21 @@ def test_buffers_of_gymnasiums_own_vectors_stay_as_they_were_returned(target: st
     twin.close()
 
 
-def test_autograd_sees_saved_tensors_as_they_were() -> None:
+def test_tensors_saved_by_autograd_do_not_change() -> None:
     for pattern in ("state updated in place", "memory of a tensor", "kept through a closure"):
         env = wrap(Pair("numpy", "torch"), "single", FORMS["single"](NUMPY_PATTERNS[pattern]))
         weight = torch.ones(2, 3, requires_grad=True)
         losses = []
         for _ in range(3):
             obs, *_ = env.step(env.sample_action())
-            losses.append((weight * obs).pow(2).sum())  # saves the observation
+            losses.append((weight * obs).pow(2).sum())  # autograd saves the observation
         env.unwrapped.keeping.begin()
         sum(losses).backward()
         assert weight.grad is not None
         assert weight.grad.tolist() == [[2.0 * (1 + 4 + 9)] * 3] * 2
 
 
-# -- what nobody else can reach is shared -----------------------------------------------------
+# -- fresh memory is shared -------------------------------------------------------------------
 
 
 class Point(NamedTuple):
@@ -256,7 +258,7 @@ FRESH: dict[str, Callable[[Host], Array]] = {
 
 
 class Fresh(gym.Env["Array", "Array"]):
-    """Makes a new array in every step, and remembers where it was, but not the array."""
+    """Makes a new array in every step, and records only its address."""
 
     observation_space = BOX
     action_space = spaces.Discrete(2)
@@ -303,7 +305,7 @@ def test_a_fresh_array_is_shared(name: str, make: Callable[[Array], Array]) -> N
         assert addresses(result) == env.unwrapped.addresses
         (obs,) = arrays_of(result[0])
         assert (obs == 0).all()
-        obs.fill_(5)  # nobody else sees it
+        obs.fill_(5)  # nobody else can reach the array
 
 
 @pytest.mark.parametrize("name", FRESH)
@@ -325,7 +327,7 @@ def test_copy_false_shares_what_the_environment_keeps(pattern: str) -> None:
 
 
 class Recording(gym.vector.VectorWrapper[Array, Array, Array, Array, Array]):
-    """Remembers where the arrays of a step are, but not the arrays."""
+    """Records only the addresses of the arrays of a step."""
 
     addresses: list[int]
 
@@ -363,7 +365,7 @@ def test_the_fresh_observations_of_agents_are_shared() -> None:
     assert {agent: array.data_ptr() for agent, array in obs.items()} == addresses
 
 
-def test_what_the_agent_writes_into_a_fresh_array_lasts() -> None:
+def test_an_agent_may_write_into_a_fresh_array() -> None:
     env = NumpyToTorch(gym.make("CartPole-v1"))
     env.reset(seed=0)
     first, *_ = env.step(torch.tensor(1))
@@ -390,7 +392,7 @@ def test_arrays_of_the_agents_own_library_are_copied_unless_they_never_change() 
     assert found is told["x"] is array
 
 
-def test_fresh_numpy_arrays_of_an_environment_of_pytorch_are_themselves() -> None:
+def test_fresh_numpy_arrays_of_a_pytorch_environment_are_returned_themselves() -> None:
     env: Array = TorchToNumpy[Array, Array](Fresh(lambda array: array))
     for act in (env.reset, partial(env.step, np.int64(1))):
         obs, *_, info = act()
@@ -401,7 +403,7 @@ def test_fresh_numpy_arrays_of_an_environment_of_pytorch_are_themselves() -> Non
 
 
 class Remembering(gym.Wrapper[Array, Array, Array, Array]):
-    """Remembers where an observation is, but not the observation."""
+    """Records only the address of an observation."""
 
     address = 0
 
@@ -412,7 +414,7 @@ class Remembering(gym.Wrapper[Array, Array, Array, Array]):
         return result
 
 
-def test_the_result_of_a_wrapper_of_gymnasium_is_shared() -> None:
+def test_fresh_results_of_gymnasium_wrappers_are_shared() -> None:
     inner = Remembering(TransformObservation(gym.make("CartPole-v1"), lambda obs: obs * 2, None))
     env = NumpyToTorch(inner)
     env.reset(seed=0)
@@ -429,7 +431,7 @@ def test_reference_counts_are_a_proof_on_this_interpreter() -> None:
     assert (is_known and has_lock) is IS_PROVABLE
 
 
-# interpreters that are not known to count see 0
+# unknown interpreters return 0
 @pytest.mark.parametrize(
     "count", ["lambda _: 0", "lambda _: 1", "lambda _: 100", "lambda value: real(value) + 3"]
 )
@@ -476,13 +478,13 @@ def test_values_hold_under_a_profiler_that_keeps_frames(watch: Callable[[Array],
     assert (obs == 0).all()
 
 
-# -- what it costs ----------------------------------------------------------------------------
+# -- cost -------------------------------------------------------------------------------------
 
 OURS = tuple(str(Path(str(one.__file__)).parent) for one in (gymbridge, gymbridge_runtime))
 
 
 def calls_of(act: Callable[[], object]) -> int:
-    """Count the Python functions of gymbridge that a call runs."""
+    """Count the Python functions of gymbridge that run in a call."""
     count = 0
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -497,7 +499,7 @@ def calls_of(act: Callable[[], object]) -> int:
     return count
 
 
-def test_a_usual_step_runs_two_functions() -> None:
+def test_a_usual_step_calls_two_functions() -> None:
     env = NumpyToTorch(gym.make("CartPole-v1"))
     env.reset(seed=0)
     action = torch.tensor(1)
@@ -505,7 +507,7 @@ def test_a_usual_step_runs_two_functions() -> None:
     assert calls_of(lambda: env.step(action)) <= 2
 
 
-def test_a_step_with_a_negative_stride_runs_few_functions() -> None:
+def test_a_step_with_a_negative_stride_calls_few_functions() -> None:
     frame = np.zeros((4, 4, 3), np.uint8)
     env = NumpyToTorch(Replay(spaces.Box(0, 255, frame.shape, np.uint8), frame[..., ::-1]))
     env.reset()
@@ -514,7 +516,7 @@ def test_a_step_with_a_negative_stride_runs_few_functions() -> None:
     assert calls_of(lambda: env.step(action)) <= 20
 
 
-def test_the_first_step_runs_few_functions() -> None:
+def test_the_first_step_calls_few_functions() -> None:
     env = NumpyToTorch(gym.make("CartPole-v1"))
     env.reset(seed=0)
     action = torch.tensor(1)
@@ -522,7 +524,7 @@ def test_the_first_step_runs_few_functions() -> None:
 
 
 @pytest.mark.usefixtures("nothing_compiled")
-def test_the_first_vector_step_into_jax_runs_few_functions() -> None:
+def test_the_first_vector_step_into_jax_calls_few_functions() -> None:
     step = (
         np.zeros((2, 3), np.float32),
         np.zeros(2),

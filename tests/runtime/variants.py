@@ -1,4 +1,4 @@
-"""Values that environments return and agents pass: usual ones, and all kinds of unusual ones."""
+"""Values that environments return and agents pass, usual and unusual."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["NUMBERS", "OBSERVATIONS", "Keep", "Make", "numbers"]
 
 
 class Keep(Protocol):
-    """Notes memory that the environment keeps, and returns it."""
+    """Records memory that the environment keeps, and returns it."""
 
     def __call__(self, memory: Host) -> Host: ...
 
 
 class Make(Protocol):
-    """Makes a new value; what the environment keeps of it is passed to ``keep``."""
+    """Makes a new value; memory that the environment keeps is passed to ``keep``."""
 
     def __call__(self, keep: Keep) -> Array: ...
 
@@ -271,11 +271,11 @@ OBSERVATIONS: dict[str, dict[str, Make]] = {
     "jax": JAX,
     "mlx": _mlx(),
 }
-"""What environments of each library observe."""
+"""Observations of environments of each library."""
 
 
 def _of_any(make: Callable[[Host], Array]) -> dict[str, Make]:
-    """Return rewards and flags of the shapes and dtypes that environments return."""
+    """Return rewards and flags in the usual shapes and dtypes."""
     values: dict[str, Host] = {
         "0-d": np.array(2.5, np.float32),
         "0-d float64": np.array(2.5),
@@ -346,4 +346,4 @@ def _numbers() -> dict[str, dict[str, Make]]:
 
 
 NUMBERS = _numbers()
-"""What environments of each library return as reward and flags."""
+"""Rewards and flags of environments of each library."""

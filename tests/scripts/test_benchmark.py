@@ -1,4 +1,4 @@
-"""The benchmark as it is run, and what it makes of what it measured."""
+"""The benchmark: its command, its tables and its measurements."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def threads() -> Iterator[None]:
 # -- the command -----------------------------------------------------------------------------------
 
 
-def test_the_script_measures_and_writes_what_it_measured(tmp_path: Path) -> None:
+def test_the_script_measures_and_writes_its_results(tmp_path: Path) -> None:
     require("rich")
     asked = ["--quick", "--seconds", "0.01", "--pair", "numpy_to_torch", "--pair", "jax_to_numpy"]
     for case in ("array", "array-copy", "step-device", "cartpole", "step-odd"):
@@ -62,7 +62,7 @@ def test_the_script_measures_and_writes_what_it_measured(tmp_path: Path) -> None
         ("array", "jax_to_numpy"),
         ("array-copy", "numpy_to_torch"),
         ("array-copy", "jax_to_numpy"),
-        ("step", "numpy_to_torch"),  # beside the one after odd values
+        ("step", "numpy_to_torch"),  # the row before odd values is measured, too
         ("step", "jax_to_numpy"),
         ("step-device", "numpy_to_torch"),
         ("step-device", "jax_to_numpy"),
@@ -80,7 +80,7 @@ def test_the_script_measures_and_writes_what_it_measured(tmp_path: Path) -> None
 
 
 def check_row(row: dict[str, Any]) -> None:
-    """Fail unless the ratios follow from the times, and every column is there that can be."""
+    """Fail unless the ratios follow from the times and no column is missing."""
     times = row["microseconds"]
     absent = {
         "array": {"bare", "plain"},
@@ -106,7 +106,7 @@ def check_row(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
-def test_a_plot_is_drawn_to_a_file(
+def test_a_plot_is_written_to_a_file(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     require("matplotlib")
@@ -115,7 +115,7 @@ def test_a_plot_is_drawn_to_a_file(
     assert main(["bench", *asked, "--plot", str(picture)]) == 0
     printed = capsys.readouterr()
     assert "one array of 8 float32" in printed.out
-    assert printed.err == ""  # no bar, because there is no terminal
+    assert printed.err == ""  # no progress bar without a terminal
     content = picture.read_bytes()
     if kind == "png":
         assert content.startswith(b"\x89PNG")
@@ -125,14 +125,14 @@ def test_a_plot_is_drawn_to_a_file(
 
 
 @pytest.mark.parametrize("name", ["--case", "--pair"])
-def test_an_unknown_name_is_answered_with_those_there_are(
+def test_an_unknown_name_is_an_error_that_lists_the_names(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", name, "nothing"]) == 2
     assert ("cartpole" if name == "--case" else "jax_to_torch") in capsys.readouterr().err
 
 
-def test_the_command_needs_nothing_but_what_is_installed(tmp_path: Path) -> None:
+def test_the_command_works_without_optional_packages(tmp_path: Path) -> None:
     asked = ["bench", "--quick", "--seconds", "0", "--case", "array", "--pair", "numpy_to_torch"]
     path = [REPOSITORY / "generated", GENERATOR, RUNTIME]
     done = python(
@@ -142,7 +142,7 @@ def test_the_command_needs_nothing_but_what_is_installed(tmp_path: Path) -> None
     assert (tmp_path / "costs.svg").is_file()
 
 
-def test_the_beginning_is_measured_for_every_pair(
+def test_start_up_is_measured_for_every_pair(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figures = tmp_path / "figures.json"
@@ -156,7 +156,7 @@ def test_the_beginning_is_measured_for_every_pair(
     assert "NumPy → JAX" in capsys.readouterr().out
 
 
-def test_the_code_by_hand_can_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_hand_written_code_is_readable(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--code", "--case", "vector", "--pair", "torch_to_numpy"]) == 0
     assert (
         capsys.readouterr().out.rstrip()
@@ -177,7 +177,7 @@ def by_hand(self, actions):
 # -- another device --------------------------------------------------------------------------------
 
 
-def test_steps_on_a_device_are_measured_and_their_transfers_counted(
+def test_steps_on_a_device_are_measured_with_their_transfers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figures = tmp_path / "figures.json"
@@ -186,13 +186,15 @@ def test_steps_on_a_device_are_measured_and_their_transfers_counted(
     assert [(row["case"], row["pair"]) for row in rows] == [
         (name, pair) for name, case in cases_on("cpu").items() for pair in case.pairs
     ]
-    assert all(row["transfers"]["gymbridge"] == [0, 0] for row in rows)  # nothing goes anywhere
+    assert all(
+        row["transfers"]["gymbridge"] == [0, 0] for row in rows
+    )  # the CPU needs no transfers
     assert all(row["gymnasium_to_gymbridge"] is not None for row in rows)
     assert "0+0 / 0+0" in capsys.readouterr().out
 
 
 def test_copies_to_a_device_and_back_are_counted() -> None:
-    # in a process of its own: PyTorch's own lazy device stays once it is there
+    # in a process of its own: PyTorch's lazy device cannot be removed
     printed = run_python(
         """
         import torch
@@ -223,7 +225,7 @@ def test_a_device_that_cannot_be_used_is_an_error(
     assert f"PyTorch cannot use the device {name!r} here: " in capsys.readouterr().err
 
 
-# -- what is printed -------------------------------------------------------------------------------
+# -- the tables ------------------------------------------------------------------------------------
 
 AIM = Aim(floor=1.1, gymnasium=4, plain=1.05, transfers=1)
 
@@ -236,7 +238,7 @@ def result(
     name: str = "step",
     pair: str = PAIR.name,
 ) -> Result:
-    """Make a result with such ratios in its groups, and others in costs of the floor."""
+    """Make a result with the given ratios to the floor, one per group."""
     groups = [
         Figures(
             {
@@ -255,7 +257,7 @@ def result(
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
-def test_where_there_is_no_room_columns_are_dropped_and_never_labels(width: int) -> None:
+def test_a_narrow_table_drops_columns_and_never_labels(width: int) -> None:
     rows = [result(5, name=name, pair=pair) for name in CASES for pair in CASES[name].pairs]
     lines = table(rows, width).splitlines()[2:]
     titles = {case.title for case in CASES.values()}
@@ -276,7 +278,7 @@ def test_where_there_is_no_room_columns_are_dropped_and_never_labels(width: int)
     )
 
 
-def test_no_column_is_dropped_of_the_rows_that_most_people_measure() -> None:
+def test_the_usual_rows_keep_all_columns_at_80_characters() -> None:
     lines = table([result(5)._replace(transfers=None)], 80, marks=True).splitlines()
     assert re.split(r"  +", lines[2].strip()) == [
         "bare",
@@ -289,20 +291,20 @@ def test_no_column_is_dropped_of_the_rows_that_most_people_measure() -> None:
     ]
 
 
-def test_only_a_check_marks_what_misses_its_aim() -> None:
+def test_only_check_marks_missed_aims() -> None:
     missing = result(5, plain=1, gymnasium=6, transfers=(2, 1))
     assert "!" not in table([missing], 200)
     marked = table([missing, result(1)], 200, marks=True).splitlines()[-2:]
     assert [line.count("!") for line in marked] == [3, 0]
 
 
-def test_figures_of_gymnasium_that_rest_on_shared_memory_are_marked() -> None:
+def test_gymnasium_figures_from_unsafe_sharing_are_marked() -> None:
     into_jax = result(5, gymnasium=4, pair="numpy_to_jax")
     assert "4.00*" in table([into_jax], 80)
     assert "*" not in table([result(5, gymnasium=4), result(3, pair="numpy_to_jax")], 80)
 
 
-def test_the_last_sentence_says_what_to_take_from_the_table() -> None:
+def test_the_last_sentence_summarises_the_table() -> None:
     plain = [result(ratio)._replace(transfers=None) for ratio in (1, 1.2, 2)]
     assert summary(plain) == (
         "gymbridge costs 1.20 times the code by hand, and Gymnasium 8.3 times gymbridge "
@@ -319,13 +321,13 @@ def test_the_last_sentence_says_what_to_take_from_the_table() -> None:
 # -- the guard -------------------------------------------------------------------------------------
 
 
-def test_the_guard_lets_pass_what_noise_may_do() -> None:
+def test_the_guard_accepts_noise() -> None:
     assert regressions(result(2.1)) == []
-    assert regressions(result(7, 8, 1.2, 9)) == []  # one group of rounds was undisturbed
-    assert list(missed(result(1.2))) == ["floor"]  # the table marks it all the same
+    assert regressions(result(7, 8, 1.2, 9)) == []  # the best group counts
+    assert list(missed(result(1.2))) == ["floor"]  # the table marks it nevertheless
 
 
-def test_the_guard_names_what_is_far_from_its_aim() -> None:
+def test_the_guard_names_regressions() -> None:
     where = "a step, NumPy → PyTorch: "
     assert regressions(result(2.3, 2.5)) == [
         f"{where}2.30 times the cost of the code by hand; the aim is 1.1"
@@ -353,10 +355,10 @@ def test_check_measures_again_and_fails_on_a_regression(
     assert ("regression: one float, PyTorch → NumPy: " in capsys.readouterr().out) is bool(code)
 
 
-# -- the measuring ---------------------------------------------------------------------------------
+# -- the measurement -------------------------------------------------------------------------------
 
 
-def test_ratios_are_of_what_is_added_to_the_bare_call() -> None:
+def test_ratios_compare_the_cost_above_the_bare_call() -> None:
     figures = Figures({"bare": 10, "floor": 12, "gymbridge": 13, "gymnasium": 25})
     assert figures.overhead("gymbridge") == 3
     assert figures.ratio("gymbridge", "floor") == 1.5
@@ -365,7 +367,7 @@ def test_ratios_are_of_what_is_added_to_the_bare_call() -> None:
     assert Figures({"gymbridge": 3}).ratio("gymbridge", "floor") is None
 
 
-def test_what_was_measured_before_is_counted_in_costs_of_the_floor() -> None:
+def test_an_earlier_measurement_is_scaled_by_its_floor() -> None:
     before = Figures({"bare": 1, "floor": 3, "gymbridge": 4, "gymnasium": 9})
     after = Figures({"bare": 2, "floor": 6, "gymbridge": 11, "gymnasium": 20})
     measured = Measurement(after, [after], 10).compared(Measurement(before, [before], 10))
@@ -374,7 +376,7 @@ def test_what_was_measured_before_is_counted_in_costs_of_the_floor() -> None:
 
 
 @pytest.mark.parametrize("name", ["array", "step", "vector"])
-def test_odd_values_are_converted_before_anything_is_measured(
+def test_odd_values_are_converted_before_the_measurement(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     converted: list[str] = []
@@ -390,7 +392,7 @@ def test_odd_values_are_converted_before_anything_is_measured(
     assert converted == (["numpy"] if name == "array" else ["numpy", "torch"])
 
 
-def test_every_call_takes_turns_with_new_arguments_and_no_collection() -> None:
+def test_calls_take_turns_with_new_arguments_and_without_garbage_collection() -> None:
     seen: list[tuple[str, object]] = []
     collecting: set[bool] = set()
 
@@ -413,7 +415,7 @@ def test_every_call_takes_turns_with_new_arguments_and_no_collection() -> None:
     assert collecting == {False}
     assert gc.isenabled()
 
-    rounds = [column for column, _ in seen[-10 * 2 * 3 :: 3]]  # each of three calls
+    rounds = [column for column, _ in seen[-10 * 2 * 3 :: 3]]  # each round has three calls
     assert rounds == ["bare", "floor", "floor", "bare"] * 5
 
 
@@ -437,8 +439,8 @@ def test_the_first_calls_of_a_long_round_are_not_timed(
     assert measured.figures.times == {"floor": pytest.approx(2e-9)}
 
 
-def test_nothing_is_compiled_once_warmed_up() -> None:
-    # in a process of its own: what other tests have converted is compiled already
+def test_nothing_is_compiled_after_the_warm_up() -> None:
+    # in a process of its own: other tests have compiled imports already
     printed = run_python(
         """
         import logging
@@ -484,7 +486,7 @@ def test_the_smallest_point_of_every_curve_can_be_measured(curve: str) -> None:
     assert point.as_json()["pair"] == "numpy_to_torch"
 
 
-def test_growth_is_written_and_drawn(
+def test_growth_is_measured_and_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     require("matplotlib")

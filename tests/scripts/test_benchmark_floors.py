@@ -1,4 +1,4 @@
-"""The code by hand in the benchmark does exactly what gymbridge does."""
+"""The hand-written code in the benchmark does exactly what gymbridge does."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def contest(case: str, pair: str) -> Contest:
 
 
 def arrays_in(tree: Array) -> Iterator[Array]:
-    """Yield the arrays in ``tree``; NumPy's scalars are none: they own their memory."""
+    """Yield the arrays in ``tree``, without NumPy scalars, which own their memory."""
     if isinstance(tree, dict):
         for child in tree.values():
             yield from arrays_in(child)
@@ -56,7 +56,7 @@ def addresses(tree: Array) -> set[int]:
 
 
 def treatment(result: Array, taken: set[int]) -> list[tuple[bool, bool]]:
-    """Tell of every array in ``result`` whether it shares memory and whether it is writable."""
+    """Return for every array whether it shares memory and whether it is writable."""
     return [
         (
             library_of(array).address(array) in taken,
@@ -67,10 +67,10 @@ def treatment(result: Array, taken: set[int]) -> list[tuple[bool, bool]]:
 
 
 def steps(measured: Contest, *, holds: bool) -> list[tuple[Array, Array, set[int], Array]]:
-    """Step by hand and with gymbridge; return what goes in, arrives and comes out.
+    """Step by hand and with gymbridge; return the actions and results of both.
 
-    Of what the environment returns there are the addresses only: gymbridge copies what somebody
-    ``holds``.
+    Only the addresses of the environment's results are recorded, unless the test ``holds`` the
+    arrays: gymbridge copies an array that somebody holds.
     """
     world: Array = getattr(measured.calls["bare"], "__self__", None)
     step, inside, held = world.step, [], []
@@ -82,7 +82,7 @@ def steps(measured: Contest, *, holds: bool) -> list[tuple[Array, Array, set[int
             held.append(told)
         return told
 
-    world.step = watched  # wrappers look it up whenever they step
+    world.step = watched  # wrappers look `step` up in every call
     outside = [
         (action, measured.calls[column](action))
         for column in ("floor", "gymbridge")
@@ -107,7 +107,7 @@ def test_a_floor_converts_like_gymbridge(case: str, pair: str) -> None:
 @pytest.mark.parametrize(("case", "pair"), STEPS)
 def test_a_floor_steps_like_gymbridge(case: str, pair: str) -> None:
     (action, arrived, taken, by_hand), (other_action, other_arrived, other_taken, bridged) = steps(
-        # JAX takes over memory that nobody holds, if it is aligned
+        # JAX takes over fresh memory if it is aligned
         contest(case, pair),
         holds=PAIRS[pair].target == "jax",
     )
@@ -131,7 +131,7 @@ def test_a_floor_of_another_device_steps_like_gymbridge(case: str, pair: str) ->
 
 
 @pytest.mark.parametrize(("case", "pair"), HELD)
-def test_a_held_array_is_the_same_in_every_step_and_a_floor_copies_it(case: str, pair: str) -> None:
+def test_a_floor_copies_an_array_that_the_environment_keeps(case: str, pair: str) -> None:
     measured = contest(case, pair)
     actions = measured.prepare("floor", 3)
     kept: list[Array] = [measured.calls["bare"](action) for action in actions]
@@ -152,7 +152,7 @@ def test_a_floor_does_not_write_through_read_only_memory(pair: str) -> None:
 
 @pytest.mark.parametrize("source", ["numpy", "torch"])
 @pytest.mark.parametrize("case", ["array", "images"])
-def test_a_floor_keeps_what_goes_into_jax_from_changing(case: str, source: str) -> None:
+def test_a_floor_copies_into_jax(case: str, source: str) -> None:
     measured = contest(case, f"{source}_to_jax")
     array: Array = measured.prepare("floor", 1)[0]
     values = LIBRARIES[source].values(array)
@@ -162,7 +162,7 @@ def test_a_floor_keeps_what_goes_into_jax_from_changing(case: str, source: str) 
 
 
 @pytest.mark.parametrize("pair", ["numpy_to_torch", "torch_to_jax", "jax_to_numpy"])
-def test_every_step_is_made_of_new_arrays(pair: str) -> None:
+def test_every_step_has_new_arrays(pair: str) -> None:
     measured = contest("vector", pair)
     actions = measured.prepare("bare", 3)
     made = [measured.calls["bare"](action) for action in actions]

@@ -1,4 +1,4 @@
-"""The comparison compares what does the same."""
+"""`scripts/compare.py` compares libraries that return the same observations."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ WORLDS = [Balanced, partial(BalancedVector, vectorization_mode="sync")]
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=["one", "vector"])
-def test_every_way_returns_the_same_observations(world: Callable[[], Any]) -> None:
-    # TorchRL takes no vector of the default mode
+def test_every_library_returns_the_same_observations(world: Callable[[], Any]) -> None:
+    # TorchRL does not take the default autoreset mode
     ways = [name for name in WAYS if find_spec(WAYS[name][0]) and name != "TorchRL"]
     assert {"bare", "gymbridge", "Gymnasium"} <= {*ways}
     compared = contest(world, ways)
@@ -28,7 +28,7 @@ def test_every_way_returns_the_same_observations(world: Callable[[], Any]) -> No
             step(action)
 
 
-def test_a_way_that_does_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_with_other_observations_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(world: Balanced) -> Way:
         way = bare(world)
         return way._replace(step=lambda action: way.step(action) + 1)

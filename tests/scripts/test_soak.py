@@ -1,4 +1,4 @@
-"""The soak finds what grows."""
+"""The soak test finds growth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def too_much(found: dict[str, float]) -> list[str]:
     return [limit.name for limit in LIMITS if found[limit.name] > limit.most]
 
 
-def test_what_grows_in_the_beginning_only_is_no_growth() -> None:
+def test_growth_at_the_beginning_is_ignored() -> None:
     found = over(30, lambda look: FLAT._replace(traced=min(look, 9), resident=300 + min(look, 9)))
     assert too_much(found) == []
     assert found["traced"] == found["resident"] == 0
@@ -33,7 +33,7 @@ def test_what_grows_in_the_beginning_only_is_no_growth() -> None:
     ("name", "each"),
     [("traced", 0.1), ("resident", 5), ("files", 1), ("threads", 1), ("environments", 1)],
 )
-def test_what_grows_on_and_on_is_found(name: str, each: float) -> None:
+def test_steady_growth_is_found(name: str, each: float) -> None:
     def grown(look: int) -> Gauges:
         return Gauges(**(FLAT._asdict() | {name: look * each}))
 
@@ -42,7 +42,7 @@ def test_what_grows_on_and_on_is_found(name: str, each: float) -> None:
 
 
 @pytest.mark.parametrize(("name", "number"), [("compiled", 257), ("remembered", 1025)])
-def test_what_is_bounded_is_held_to_its_bound(name: str, number: int) -> None:
+def test_a_bounded_value_must_stay_below_its_bound(name: str, number: int) -> None:
     at_once = over(9, lambda look: Gauges(**(FLAT._asdict() | {name: number * (look == 1)})))
     assert too_much(at_once) == [name]
 
@@ -66,7 +66,7 @@ assert command.main("", soak) == 1
 """
 
 
-def test_what_an_environment_leaks_is_found_and_nothing_else() -> None:
+def test_a_leak_of_an_environment_is_found() -> None:
     require("torch")
     require("jax")
     flat, leaking = run_python(_LEAKING).split(" steps, and nothing has grown")

@@ -1,4 +1,4 @@
-"""The bounds in pyproject.toml are versions that tests are run with."""
+"""The lower bounds in pyproject.toml are tested versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scripts.versions import ON_REQUEST, SETTINGS, requirements
 from tests.support import REPOSITORY
 
 EXTRAS = ("cli", "generator", "jax", "mlx", "parallel", "torch")
-"""What users install; tools of those who work on gymbridge are run in one version only."""
+"""The extras for users; development tools are tested in one version only."""
 
 
 def pinned(name: str) -> dict[str, str]:
@@ -38,33 +38,33 @@ def bounds() -> dict[str, set[tuple[int, ...]]]:
 
 
 def release(version: str) -> tuple[int, ...]:
-    """Return what tells versions apart: 3.1 and 3.1.0 are one."""
+    """Return a version without trailing zeros: 3.1.0 is 3.1."""
     parts = [int(part) for part in version.split(".")]
     while parts and parts[-1] == 0:
         parts.pop()
     return tuple(parts)
 
 
-def test_every_lower_bound_is_run() -> None:
+def test_every_lower_bound_is_tested() -> None:
     lowest = pinned("constraints-lowest.txt")
     run = {package: {release(version)} for package, version in lowest.items()}
-    # two distributions that others come in the versions of
+    # jaxlib and mlx-cpu follow the versions of jax and mlx
     assert bounds() == {name: run[name] for name in run if name not in {"jaxlib", "mlx-cpu"}}
 
 
-def test_no_lower_bound_is_above_the_versions_of_the_other_tests() -> None:
+def test_no_lower_bound_is_above_the_pinned_versions() -> None:
     newest, lowest = pinned("constraints.txt"), pinned("constraints-lowest.txt")
     assert {name for name in lowest if release(lowest[name]) > release(newest[name])} == set()
 
 
-def test_the_newest_versions_are_of_all_that_is_installed_and_none_is_older() -> None:
+def test_newest_versions_cover_all_packages_and_none_is_older() -> None:
     newest, others = pinned("constraints-newest.txt"), pinned("constraints.txt")
     older = {name for name in newest if release(newest[name]) < release(others[name])}
     assert older == set()
     assert {*bounds()} - {*newest} == {"torch"}
 
 
-def test_what_is_not_released_runs_on_request_and_everything_else_in_given_versions() -> None:
+def test_only_the_setting_on_request_has_no_constraints() -> None:
     files = [setting.constraints for setting in SETTINGS.values()]
     assert all(name is not None and (REPOSITORY / "scripts" / name).is_file() for name in files)
     assert all("--pre" not in requirements(setting) for setting in SETTINGS.values())

@@ -1,4 +1,4 @@
-"""Wrappers in many threads, and in processes that were forked or spawned."""
+"""Wrappers in many threads, and in forked and spawned processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEPS = 150
 
 
 @pytest.mark.parametrize("target", AGENTS)
-def test_eight_agents_see_what_each_alone_would_have_seen(target: str) -> None:
+def test_eight_threads_get_the_same_values_as_one(target: str) -> None:
     require(target)
     ready = Barrier(AGENTS_AT_ONCE)
 
@@ -36,7 +36,7 @@ def test_eight_agents_see_what_each_alone_would_have_seen(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", AGENTS)
-def test_a_wrapper_that_is_closed_while_another_thread_steps_it_is_the_environments_affair(
+def test_closing_during_a_step_raises_the_environments_error(
     target: str,
 ) -> None:
     require(target)
@@ -108,7 +108,7 @@ if __name__ == "__main__":
 """
 
 
-def test_asynchronous_environments_closed_while_they_are_stepped_end_nothing_else(
+def test_closing_an_async_vector_during_a_step_affects_nothing_else(
     tmp_path: Path,
 ) -> None:
     require("torch")
@@ -140,12 +140,12 @@ if __name__ == "__main__":
     [
         ("fork", "torch", "torch"),
         ("spawn", "torch", "torch"),
-        ("fork", "torch", "jax"),  # forks of a process that used JAX or MLX may hang
+        ("fork", "torch", "jax"),  # a fork may hang after the use of JAX or MLX
         ("spawn", "jax", "jax"),
         ("spawn", "mlx", "mlx"),
     ],
 )
-def test_wrappers_work_in_processes_that_were_forked_or_spawned(
+def test_wrappers_work_in_forked_and_spawned_processes(
     context: str, here: str, target: str
 ) -> None:
     for name in {here, target}:

@@ -1,4 +1,4 @@
-"""What the other threads and processes of the tests do."""
+"""Environments and functions for other threads and processes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Value = Any
 
 
 class ClosedError(Exception):
-    """What an environment raises that is stepped after it was closed."""
+    """Raised by a step after `close`."""
 
 
 class Counting(gym.Env[Any, Any]):
-    """Its observations and infos tell who it is and how many steps it took."""
+    """Observations and infos hold its number and the number of steps."""
 
     def __init__(self, name: int = 0) -> None:
         self.observation_space = gym.spaces.Box(0, np.inf, (3,), np.float32)
@@ -52,7 +52,7 @@ class Counting(gym.Env[Any, Any]):
 
 
 class Closable(Counting):
-    """Cannot be stepped once it is closed."""
+    """Raises in a step after `close`."""
 
     closed = False
 
@@ -68,7 +68,7 @@ class Closable(Counting):
 
 
 class Endless(Counting):
-    """Says into the named pipe ``line`` that it is stepped, and never comes back from that."""
+    """Writes into the named pipe ``line`` when a step begins, and never returns."""
 
     def __init__(self, line: str) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ def made(target: str, name: int = 0) -> Value:
 
 
 def episode(agent: Value, target: str, steps: int) -> list[object]:
-    """Take steps; return everything that was seen, as Python's own numbers."""
+    """Take steps; return all results as Python numbers."""
     values = LIBRARIES[target].values
     agent.reset(seed=1)
     action = agent.sample_action()
@@ -103,5 +103,5 @@ def episode(agent: Value, target: str, steps: int) -> list[object]:
 
 
 def report(queue: Value, agent: Value, target: str) -> None:
-    """Take an episode in another process: with ``agent``, or with a wrapper made there."""
+    """Play an episode in another process, with ``agent`` or with a new wrapper."""
     queue.put(episode(agent or made(target, 3), target, 60))

@@ -1,4 +1,4 @@
-"""What users write, and the types they get: five type checkers have nothing to say about it."""
+"""Code of users and its types: five type checkers accept every line."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def structure_is_named_by_subscription(
     acts = NumpyToTorch[Tensor, dict[str, Tensor]](dict_action)
     assert_type(acts.step({"a": torch.zeros(1)})[0], Tensor)
     assert_type(vector.NumpyToTorch[dict[str, Tensor]](vectors).reset()[0], dict[str, Tensor])
-    # an annotation does as well where nothing is known of the environment
+    # an annotation works for environments of unknown type
     annotated: NumpyToTorch[dict[str, Tensor]] = NumpyToTorch(made)
     assert_type(annotated.reset()[0], dict[str, Tensor])
     base: gym.Env[dict[str, Tensor], Tensor] = NumpyToTorch(made)
@@ -213,7 +213,7 @@ def wrappers_are_passed_around() -> None:
 
 
 class Subclass(NumpyToTorch[dict[str, Tensor], Tensor]):
-    """What a user makes of a wrapper."""
+    """A user's subclass of a wrapper."""
 
 
 def a_bare_annotation_means_the_defaults(

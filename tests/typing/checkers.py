@@ -1,4 +1,4 @@
-"""Five type checkers, run at their strictest on the scripts in a folder."""
+"""Five type checkers in strict mode, run on the scripts in a folder."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["CHECKERS", "Diagnostics", "Project", "differences", "marked", "run_all"]
 
 Found: TypeAlias = "Iterator[tuple[str, int, str]]"
-"""The file, line and message of everything that a checker says."""
+"""The file, line and message of each diagnostic."""
 
 Diagnostics: TypeAlias = dict[str, dict[int, list[str]]]
-"""What a checker says, by file and line."""
+"""Diagnostics by file and line."""
 
 ROOTS = tuple(str(REPOSITORY / name) for name in ("generated", "runtime"))
 PYTHON_VERSION = "3.11"
@@ -32,16 +32,16 @@ PYTHON_VERSION = "3.11"
 
 @dataclass(frozen=True)
 class Project:
-    """Scripts, and where what they import is found."""
+    """A folder of scripts, and the paths for their imports."""
 
     folder: Path
     python: str = sys.executable
     """The interpreter whose packages are installed."""
     roots: tuple[str, ...] = ROOTS
-    """Folders of packages that are not."""
+    """Folders of packages that are not installed."""
 
     def files(self) -> list[str]:
-        """Return the modules that checkers are run on."""
+        """Return the modules to check."""
         found = sorted(self.folder.rglob("*.py"))
         return [path.relative_to(self.folder).as_posix() for path in found]
 
@@ -50,7 +50,7 @@ class Project:
         return [*self.roots, "."]
 
     def run(self, *command: str) -> str:
-        """Return what a checker prints when it is run in the folder."""
+        """Return the output of a checker run in the folder."""
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         done = subprocess.run(
             [sys.executable, "-m", *command],
@@ -77,7 +77,7 @@ def mypy(project: Project) -> Found:
         "explicit_package_bases = true\n",
         encoding="utf-8",
     )
-    # a cache of its own for every set of installed packages: without one a run takes a minute
+    # a cache for each set of installed packages: without one a run takes a minute
     cache = REPOSITORY / ".mypy_cache/tests" / project.folder.name.rstrip("0123456789")
     options = ["--no-error-summary", f"--python-executable={project.python}"]
     text = project.run("mypy", *options, f"--cache-dir={cache}", *project.files())
@@ -91,7 +91,7 @@ def pyright(project: Project) -> Found:
 
 def basedpyright(project: Project) -> Found:
     """Run basedpyright with what it recommends."""
-    # the scripts say Any, and do not use what the wrappers return
+    # the scripts use Any and ignore results
     quiet = {"reportExplicitAny": False, "reportUnusedCallResult": False, "reportAny": False}
     return _pyright(project, "basedpyright", {"typeCheckingMode": "recommended"} | quiet)
 
@@ -109,7 +109,7 @@ def _pyright(
     text = project.run(name, "--outputjson", "--pythonpath", project.python, "-p", path.name)
     for found in json.loads(text[text.index("{") :])["generalDiagnostics"]:
         if found.get("rule") == "reportUnusedExpression":
-            continue  # naming something is how a test asks for it
+            continue  # a bare name is how a script tests it
         yield found["file"], found["range"]["start"]["line"] + 1, found["message"]
 
 
@@ -144,7 +144,7 @@ CHECKERS: dict[str, Callable[[Project], Found]] = {
 
 
 def run_all(projects: Iterable[Project]) -> dict[str, Diagnostics]:
-    """Return what each of the five says of a project of its own."""
+    """Return the diagnostics of each checker, each run on a copy of its own."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         return dict(zip(CHECKERS, pool.map(_diagnose, CHECKERS, projects), strict=True))
 
@@ -153,15 +153,15 @@ def _diagnose(checker: str, project: Project) -> Diagnostics:
     said: Diagnostics = defaultdict(lambda: defaultdict(list))
     for file, line, message in CHECKERS[checker](project):
         path = project.folder / file
-        if path.is_relative_to(project.folder):  # not those of the repository
+        if path.is_relative_to(project.folder):  # without files of the repository
             said[path.relative_to(project.folder).as_posix()][line].append(message)
     return said
 
 
 def marked(checker: str, text: str) -> set[int]:
-    """Return the lines of a script that are an error to ``checker``: those marked with an E.
+    """Return the lines of a script marked with an E: errors for ``checker``.
 
-    A name after an exclamation mark misses the error.
+    A checker named after an exclamation mark misses the error.
     """
     return {
         number
@@ -171,7 +171,7 @@ def marked(checker: str, text: str) -> set[int]:
 
 
 def differences(scripts: dict[str, str], said: dict[str, Diagnostics]) -> list[str]:
-    """Return every line of which a checker says something else than the script does."""
+    """Return every line where a checker and the script disagree."""
     found: list[str] = []
     for file, text in scripts.items():
         lines = text.splitlines()

@@ -1,4 +1,4 @@
-"""What an editor shows: pyright's language server, asked what it would."""
+"""The hover texts of an editor, from pyright's language server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Reply(TypedDict, total=False):
 
 
 class LanguageServer:
-    """A server that has one file open."""
+    """A language server with one open file."""
 
     def __init__(self, folder: Path, text: str) -> None:
         self._file = folder / "script.py"
@@ -62,7 +62,7 @@ class LanguageServer:
         )
 
     def hover(self, line: str, name: str) -> str:
-        """Return what is shown of ``name`` on the one line that contains ``line``."""
+        """Return the hover text of ``name`` on the line that contains ``line``."""
         (row,) = [number for number, text in enumerate(self._lines) if line in text]
         column = self._lines[row].index(line) + line.rindex(name)
         found = self._ask(

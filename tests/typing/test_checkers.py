@@ -1,4 +1,4 @@
-"""Five type checkers agree, line by line, about what users of generated packages write."""
+"""Five type checkers agree, line by line, on code that uses generated packages."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ LIBRARIES = ("array_api_strict", "jax", "mlx", "torch", *CHECKERS)
 
 
 def scripts() -> dict[str, str]:
-    """Return the scripts, by file: those written by hand, and one for every pair of the spec."""
+    """Return the scripts by file: hand-written ones, and one for every pair of the spec."""
     found = {"accepted.py": (HERE / "accepted.py").read_text(encoding="utf-8")}
-    for name in ("own", "rejected"):  # under their own names other checks would see them
+    for name in ("own", "rejected"):  # other checks would see the names ending in .py
         found[f"{name}.py"] = (HERE / f"{name}.py.txt").read_text(encoding="utf-8")
     template = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     pair = template.from_string((HERE / "pair.py.jinja").read_text(encoding="utf-8"))
@@ -54,7 +54,7 @@ def scripts() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnostics]:
-    """What each of the five says about the same scripts, and about a package of a user."""
+    """The diagnostics of each checker for the same scripts and a user's package."""
     for library in LIBRARIES:
         require(library)
     folders = [tmp_path_factory.mktemp("scripts") for _ in CHECKERS]
@@ -67,11 +67,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnostics]:
     return run_all(map(Project, folders))
 
 
-def test_five_checkers_reject_the_same_lines(said: dict[str, Diagnostics]) -> None:
+def test_five_type_checkers_reject_the_same_lines(said: dict[str, Diagnostics]) -> None:
     assert differences(scripts(), said) == []
 
 
-def test_there_are_enough_lines() -> None:
+def test_the_scripts_have_enough_rejected_lines() -> None:
     found = scripts()
     pairs = {file: text for file, text in found.items() if file.startswith("gymbridge_")}
     assert {f"gymbridge_{pair}.py" for pair in PAIRS} <= pairs.keys()
@@ -81,7 +81,7 @@ def test_there_are_enough_lines() -> None:
     assert len(marked("", found["rejected.py"])) > 40
 
 
-def test_nothing_is_said_about_what_a_user_generates(said: dict[str, Diagnostics]) -> None:
+def test_type_checkers_accept_a_users_generated_package(said: dict[str, Diagnostics]) -> None:
     about = {
         (checker, file): lines
         for checker, files in said.items()
@@ -89,4 +89,4 @@ def test_nothing_is_said_about_what_a_user_generates(said: dict[str, Diagnostics
         if lines and file.startswith("mine/")
     }
     assert about == {}
-    assert all(files["rejected.py"] for files in said.values())  # they were looked at
+    assert all(files["rejected.py"] for files in said.values())  # the scripts were checked

@@ -1,4 +1,4 @@
-"""What an editor shows of wrappers and converters is what they do."""
+"""The hover texts of wrappers and converters are correct."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def pair(request: pytest.FixtureRequest) -> tuple[Backend, Backend]:
     return found
 
 
-def test_constructors(editor: LanguageServer, pair: tuple[Backend, Backend]) -> None:
+def test_hovering_shows_the_types_of_constructors(
+    editor: LanguageServer, pair: tuple[Backend, Backend]
+) -> None:
     (source, target), name = pair, naming.forward(*pair)
     theirs = naming.Names.of(target)
     for form, env in (("One", "Env[Any, Any]"), ("Many", "VectorEnv[Any, Any, Any]")):
@@ -73,13 +75,15 @@ def test_constructors(editor: LanguageServer, pair: tuple[Backend, Backend]) -> 
         assert signature.splitlines() == [*expected, ")"]
         assert text.startswith("Wrap ``env``.\n\nArgs:\n")
         assert f"    env: The environment; its arrays are of {source.title}.\n" in text
-        # everything that can be given is explained, and nothing else
+        # exactly the parameters are documented
         explained = {line.partition(":")[0].strip() for line in text.splitlines() if ": " in line}
         given = {line.partition(":")[0].strip() for line in expected[1:] if ":" in line}
         assert explained == given
 
 
-def test_steps_and_resets(editor: LanguageServer, pair: tuple[Backend, Backend]) -> None:
+def test_hovering_shows_the_types_of_steps_and_resets(
+    editor: LanguageServer, pair: tuple[Backend, Backend]
+) -> None:
     name, theirs = naming.forward(*pair), naming.Names.of(pair[1])
     array, action = theirs.array, theirs.action or theirs.array
     assert editor.hover(f"one_{name}.step", "step") == (
@@ -106,7 +110,9 @@ def test_steps_and_resets(editor: LanguageServer, pair: tuple[Backend, Backend])
         assert "``seed`` is passed on" in " ".join(text.split())
 
 
-def test_inference(editor: LanguageServer, pair: tuple[Backend, Backend]) -> None:
+def test_hovering_shows_inferred_types(
+    editor: LanguageServer, pair: tuple[Backend, Backend]
+) -> None:
     name, wrapper = naming.forward(*pair), naming.wrapper(*pair)
     for form in ("One", "Many"):
         shown = editor.hover(f"{form}_{name}.infer", "infer")
@@ -115,7 +121,9 @@ def test_inference(editor: LanguageServer, pair: tuple[Backend, Backend]) -> Non
         assert "Unknown" not in shown
 
 
-def test_converters(editor: LanguageServer, pair: tuple[Backend, Backend]) -> None:
+def test_hovering_shows_the_types_of_converters(
+    editor: LanguageServer, pair: tuple[Backend, Backend]
+) -> None:
     (source, target), name = pair, naming.forward(*pair)
     array = naming.Names.of(target).array
     plain = editor.hover(f"convert_{name}(1.5)", f"convert_{name}")

@@ -1,4 +1,4 @@
-"""Type checkers are satisfied, not silenced."""
+"""There are few suppressions of type checkers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def modules(source: str) -> Iterator[Path]:
 
 
 def silenced(source: str) -> list[str]:
-    """Return the comments that keep a type checker quiet."""
+    """Return the comments that suppress a type checker."""
     comments: list[str] = []
     for path in modules(source):
         with tokenize.open(path) as file:
@@ -39,19 +39,19 @@ def silenced(source: str) -> list[str]:
     return comments
 
 
-def test_no_more_than_a_dozen_and_each_with_its_reason() -> None:
+def test_at_most_a_dozen_suppressions_and_each_has_a_reason() -> None:
     comments = [comment for source in SOURCES for comment in silenced(source)]
     assert 0 < len(comments) <= MOST
     assert [comment for comment in comments if not WITH_A_REASON.fullmatch(comment)] == []
 
 
 @pytest.mark.parametrize("source", ["generated", "generator"])
-def test_none_where_code_is_generated_or_generates(source: str) -> None:
+def test_no_suppressions_in_generated_code_and_the_generator(source: str) -> None:
     assert silenced(source) == []
 
 
 def test_generated_code_imports_no_any() -> None:
-    """What nothing can be known of is `types.AnyType`: the defaults of type variables, `infer`."""
+    """Unknown types are `types.AnyType`: in defaults of type variables and in `infer`."""
     uses: set[str] = set()
     for path in modules("generated"):
         tree = ast.parse(path.read_text(encoding="utf-8"))

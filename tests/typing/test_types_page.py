@@ -1,4 +1,4 @@
-"""The page about types quotes what type checkers say."""
+"""The page about types quotes the type checkers correctly."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def block(opening: str) -> list[str]:
     return [line for line in found.splitlines() if not line.startswith("```")]
 
 
-def test_quoted_errors_are_what_type_checkers_say(tmp_path: Path) -> None:
+def test_the_page_quotes_the_errors_of_the_type_checkers(tmp_path: Path) -> None:
     for name in ("torch", *CHECKERS):
         require(name)
     example = block('```{ .python data-run="tests/typing/test_types_page.py" }\n')

@@ -1,4 +1,4 @@
-"""The types of the wheel, in the project of a user who has not installed every library."""
+"""The types of the wheel, in a project without all array libraries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARTS = {
     "mlx": ("mlx", "mlx_cpu", "mlx_metal"),
     "torch": ("torch", "torchgen", "functorch"),
 }
-"""What the distributions of a library install."""
+"""The modules that a library's distributions install."""
 
 USE = """\
 from __future__ import annotations
@@ -79,7 +79,7 @@ SCRIPTS = {
     "mlx": USE.format(name="Mlx", module="mlx", array="mx.array", imports="import mlx.core as mx"),
     "": BARE,
 }
-"""What a user writes who has one library beside NumPy, or none."""
+"""Code of a user with NumPy and at most one other library."""
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(folder: Path, wheel: Path, library: str) -> str:
-    """Make an environment with the wheel, and of all array libraries only one beside NumPy."""
+    """Make an environment with the wheel, NumPy and one other array library."""
     venv.create(folder)
     paths = {"base": str(folder), "platbase": str(folder)}
     site = Path(sysconfig.get_path("purelib", vars=paths))
@@ -102,7 +102,7 @@ def environment(folder: Path, wheel: Path, library: str) -> str:
     for root in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
         for entry in Path(root).iterdir():
             name = entry.name.partition("-")[0].partition(".")[0].lower()
-            # the lines of a .pth file may lead back to this checkout
+            # a .pth file may point to this checkout
             if name in absent or name.startswith("gymbridge") or entry.suffix == ".pth":
                 continue
             (site / entry.name).symlink_to(entry)
@@ -113,7 +113,7 @@ def environment(folder: Path, wheel: Path, library: str) -> str:
 
 
 @pytest.mark.parametrize("library", SCRIPTS, ids=lambda name: name or "none")
-def test_a_user_who_has_one_library_hears_nothing_of_the_others(
+def test_the_types_work_with_one_library_installed(
     library: str, wheel: Path, tmp_path: Path
 ) -> None:
     for name in (*PARTS, *CHECKERS):

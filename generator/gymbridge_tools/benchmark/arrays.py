@@ -1,4 +1,4 @@
-"""Arrays that nobody else holds, of any library, made from NumPy's."""
+"""Makes fresh arrays of any library from NumPy arrays."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["fresh", "odd", "settle"]
 
 Value: TypeAlias = "HostArray | np.generic"
 
-# arrays that JAX computes lie in memory of their own; arrays that it imports need not
+# arrays that JAX computes own their memory; imported arrays may not
 _computed: Callable[[Value], jax.Array] = jax.jit(jnp.copy)
 
 
 def fresh(library: str, trees: Sequence[object], device: str | None = None) -> list[AnyType]:
-    """Return a copy of ``trees`` with arrays of ``library`` in the place of NumPy's.
+    """Return a copy of ``trees`` with arrays of ``library`` instead of NumPy arrays.
 
-    A JAX array remembers the NumPy view that was made of it: only new ones show what a step costs.
+    A JAX array keeps its NumPy view: only new arrays show the cost of a step.
     """
     makers: dict[str, Callable[[Value], object]] = {
         "numpy": lambda array: array.copy(),
@@ -38,7 +38,7 @@ def fresh(library: str, trees: Sequence[object], device: str | None = None) -> l
 
 
 def odd(library: str, array: HostArray) -> list[AnyType]:
-    """Return arrays like ``array`` that a library cannot take as they are."""
+    """Return unusual arrays with the values of ``array``."""
     if library == "numpy":
         read_only = array.copy()
         read_only.flags.writeable = False
@@ -50,7 +50,7 @@ def odd(library: str, array: HostArray) -> list[AnyType]:
 
 
 def settle(tree: object) -> None:
-    """Wait until the JAX arrays in ``tree`` are there."""
+    """Wait until the JAX arrays in ``tree`` are computed."""
     for leaf in jax.tree.leaves(tree):
         if isinstance(leaf, jax.Array):
             leaf.block_until_ready()

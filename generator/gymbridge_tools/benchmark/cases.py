@@ -1,7 +1,7 @@
 """The cases: one row of the table for each of their pairs, each defined in one place.
 
-A case says what is converted or stepped, what gymbridge's wrapper is given, how the same is written
-by hand, how Gymnasium does it, and how good gymbridge wants to be.
+A case defines the environment or the values, the options of gymbridge's wrapper, the same code
+written by hand, Gymnasium's counterpart, and the aims of gymbridge.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ __all__ = ["ARRAY", "CASES", "Aim", "Case", "cases_on", "results"]
 
 
 class Aim(NamedTuple):
-    """How good gymbridge wants to be."""
+    """The aims of gymbridge for a row."""
 
     floor: float | None = None
-    """At most so many times the cost of the code by hand."""
+    """The cost is at most this many times the cost of the code by hand."""
     gymnasium: float | None = None
-    """At least so many times as fast as Gymnasium."""
+    """At least this many times as fast as Gymnasium."""
     plain: float | None = None
-    """At most so many times the cost without the option, or before the odd values."""
+    """At most this many times the cost without the option, or before the odd values."""
     transfers: int | None = None
-    """At most so many to another device, and so many back."""
+    """At most this many transfers to another device, and as many back."""
 
 
 def _no_options(_pair: Pair) -> Info:
@@ -67,24 +67,24 @@ class Case(NamedTuple):
     gymnasium: Callable[[World, Pair, Info], AnyType] | None = _wrapped
     """Gymnasium's counterpart of gymbridge's wrapper, if there is one."""
     plain: bool = False
-    """Measure gymbridge without the options, too."""
+    """Whether gymbridge is also measured without the options."""
     odd: str = ""
-    """The same case before gymbridge got odd values, by name."""
+    """The name of the same case before odd values."""
     held: bool = False
     """Whether the environment keeps the arrays that it returns."""
     device: str | None = None
     """The device of PyTorch's arrays."""
 
     def but(self, difference: str, **changes: AnyType) -> Case:
-        """Return a case that differs from this one."""
+        """Return this case with other fields."""
         return self._replace(title=f"{self.title}, {difference}", **changes)
 
     def aliases(self, pair: Pair) -> bool:
-        """Tell whether Gymnasium shares memory here that may change later."""
+        """Tell whether Gymnasium shares memory that may change later."""
         return self.held or ("jax" in pair and pair.target != "numpy")
 
 
-# -- what is converted, and what environments return ----------------------------------------------
+# -- values and environments ----------------------------------------------------------------------
 
 ARRAY = np.linspace(0, 1, 8, dtype=np.float32)
 IMAGES = np.resize(np.arange(251, dtype=np.uint8), (16, 120, 320, 3))  # 1.8 MB
@@ -103,7 +103,7 @@ INFO = {
 
 
 def results(pair: Pair, obs: object, rewards: type | None = None) -> tuple[object, ...]:
-    """Return the results of a vector step, infos excepted, in NumPy's arrays."""
+    """Return the results of a vector step without infos, as NumPy arrays."""
     count = len(obs) if isinstance(obs, np.ndarray) else ENVIRONMENTS
     dtype = rewards or (np.float64 if pair.source == "numpy" else np.float32)
     flags = np.arange(count) % 5 == 0
@@ -111,7 +111,7 @@ def results(pair: Pair, obs: object, rewards: type | None = None) -> tuple[objec
 
 
 def values(value: object, most: int = 200) -> Callable[[Pair], Values]:
-    """Give values to a converter."""
+    """Make values for a converter."""
     return lambda pair: Values(pair.source, value, most if pair.source == "jax" else 200)
 
 
@@ -136,7 +136,7 @@ def vector(
 
 
 def default_place(pair: Pair) -> Info:
-    """Name the place where arrays go anyway."""
+    """Name the default device."""
     places = {"torch": "cpu", "jax": jax.devices()[0]}
     if pair.target == "numpy":
         return {"env_device": places[pair.source]}
@@ -144,79 +144,79 @@ def default_place(pair: Pair) -> Info:
 
 
 def place_object(_pair: Pair) -> Info:
-    """Name it as an object of PyTorch."""
+    """Name the default device as an object of PyTorch."""
     return {"device": torch.device("cpu")}
 
 
 def copies(_pair: Pair) -> Info:
-    """Ask for copies."""
+    """Set ``copy=True``."""
     return {"copy": True}
 
 
 def float32(pair: Pair) -> Info:
-    """Ask for float32 observations."""
+    """Set ``float_dtype`` to float32."""
     return {"float_dtype": NAMESPACES[pair.target].float32}
 
 
 def with_dtype(world: AnyType, pair: Pair, _options: Info) -> AnyType:
-    """Wrap with Gymnasium, and with its cast of NumPy's observations inside."""
+    """Wrap with Gymnasium's wrapper around its `DtypeObservation`."""
     vector = isinstance(world, gym.vector.VectorEnv)
     package: AnyType = gym.wrappers.vector if vector else gym.wrappers
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the space loses precision, as it should
+        warnings.simplefilter("ignore")  # the bounds of the space lose precision, which is intended
         return pair.gymnasiums_wrapper(package.DtypeObservation(world, np.float32))
 
 
-# -- how good gymbridge wants to be ---------------------------------------------------------------
+# -- aims -----------------------------------------------------------------------------------------
 
 
 def of_array(_pair: Pair) -> Aim:
-    """For converters of one array."""
+    """The aim for converters of one array."""
     return Aim(1.15, 2.5)
 
 
 def of_mapping(_pair: Pair) -> Aim:
-    """For converters of a dict."""
+    """The aim for converters of a dict."""
     return Aim(1.2, 2.5)
 
 
 def of_images(pair: Pair) -> Aim:
-    """For converters of a large array; where JAX is the target, Gymnasium does not copy."""
+    """The aim for converters of a large array; into JAX, Gymnasium does not copy."""
     return Aim(1.1, 1 if pair.target == "numpy" or "jax" not in pair else None)
 
 
 def of_step(pair: Pair) -> Aim:
-    """For a step of one environment."""
+    """The aim for a step of one environment."""
     return Aim(1.1, 4 if "jax" in pair else 3.5)
 
 
 def of_vector(pair: Pair) -> Aim:
-    """For a step of a vector of environments."""
+    """The aim for a step of a vector of environments."""
     return Aim(0.95 if pair.target == "jax" else 1.1, 5 if "jax" in pair else 4)
 
 
 def of_dict(pair: Pair) -> Aim:
-    """For a vector step with a Dict."""
+    """The aim for a vector step with a Dict."""
     return Aim(1.15, 7 if pair.target == "jax" else 3.5)
 
 
 def after_odd(aim: Callable[[Pair], Aim]) -> Callable[[Pair], Aim]:
-    """Aim at the same as before the odd values."""
+    """The aim after odd values: the same cost as before."""
     return lambda pair: aim(pair)._replace(plain=1.05)
 
 
 def only(
     floor: float | None = None, gymnasium: float | None = None, plain: float | None = None
 ) -> Callable[[Pair], Aim]:
-    """Return the same aim for every pair."""
+    """Return a function with the same aim for every pair."""
     return lambda _pair: Aim(floor, gymnasium, plain)
 
 
-# -- what several cases differ in -----------------------------------------------------------------
+# -- pairs and cases ------------------------------------------------------------------------------
 
 FROM_NUMPY = ("numpy_to_torch", "numpy_to_jax")
 INTO_TORCH = ("numpy_to_torch", "jax_to_torch")
-MUTABLE = (*FROM_NUMPY, "torch_to_numpy", "torch_to_jax")  # JAX's arrays cannot change
+MUTABLE = (*FROM_NUMPY, "torch_to_numpy", "torch_to_jax")  # without JAX, whose arrays cannot change
 SHARING = ("numpy_to_torch", "torch_to_numpy", "jax_to_numpy")  # the other pairs copy anyway
 
 COPY: Info = {"options": copies, "pairs": SHARING}
@@ -288,7 +288,7 @@ CASES: Final[dict[str, Case]] = {
         **CAST,
     ),
     # infos take the general path, which handles whatever is in them
-    "info": Case("a step with an info of 6", single(info=INFO), floors.step_with_info, only(4, 1)),
+    "info": Case("a step with an info of 6", single(info=INFO), floors.step_with_info, only(2, 3)),
     "vector": VECTOR,
     "vector-held": VECTOR.but(KEEPS, world=vector(held=True), floor=COPIED_VECTOR, **HELD),
     "vector-copy": VECTOR.but("copy=True", floor=COPIED_VECTOR, **COPY),
@@ -311,17 +311,17 @@ CASES: Final[dict[str, Case]] = {
     "cartpole-device": CARTPOLE.but(NAMED, **PLACE),
     "cartpoles": CARTPOLES,
     "cartpoles-device": CARTPOLES.but(NAMED, **PLACE),
-    # the last ones: no other row sees what odd values leave behind
+    # the last cases, so that no other row comes after odd values
     "array-odd": ONE_ARRAY.but(AFTER, odd="array", aim=after_odd(of_array)),
     "mapping-odd": MAPPING.but(AFTER, odd="mapping", aim=after_odd(of_mapping)),
     "step-odd": STEP.but(AFTER, odd="step", aim=after_odd(of_step)),
     "vector-odd": VECTOR.but(AFTER, odd="vector", aim=after_odd(of_vector)),
 }
-"""All of them, by name."""
+"""All cases by name."""
 
 
 def cases_on(device: str) -> dict[str, Case]:
-    """Return the cases for another device of PyTorch, where the arrays of one side are."""
+    """Return the cases with PyTorch's arrays on another device."""
     way = floors.placed(device)
 
     def placed(pair: Pair) -> Info:

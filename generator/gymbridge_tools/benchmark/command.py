@@ -41,7 +41,7 @@ ResultT = TypeVar("ResultT")
 
 
 class Row(NamedTuple):
-    """One row of the table to come."""
+    """One row of the table, before it is measured."""
 
     name: str
     case: Case
@@ -52,7 +52,7 @@ class Row(NamedTuple):
         return f"{self.case.title}, {self.pair.title}"
 
     def measured(self, budget: Budget, earlier: Mapping[tuple[str, Pair], Result]) -> Result:
-        """Measure the row; where it comes after odd values, ``earlier`` has the one before."""
+        """Measure the row; rows after odd values are compared with ``earlier`` ones."""
         contest = contest_of(self.case, self.pair)
         counts = transfers(contest) if self.case.device else None
         measurement = measure(contest, budget)
@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 def benchmark(options: Bench) -> int:
-    """Measure what was asked for and show it; return 1 if `--check` finds a regression."""
+    """Measure the selected rows and print them; return 1 if `--check` finds a regression."""
     cases = CASES if options.device is None else cases_on(options.device)
     for kind, names, known in (("case", options.case, cases), ("pair", options.pair, PAIRS)):
         for name in names or ():
@@ -74,7 +74,7 @@ def benchmark(options: Bench) -> int:
     if options.device is not None:
         require_device(options.device)
     torch.set_num_threads(1)
-    gc.freeze()  # what was imported need not be collected before every row
+    gc.freeze()  # keep imported modules out of the garbage collections
     try:
         pairs = [PAIRS[name] for name in options.pair or PAIRS]
         console = Console(highlight=False, markup=False)
@@ -117,7 +117,7 @@ def _rows(
     options: Bench, cases: Mapping[str, Case], pairs: Sequence[Pair], console: Console
 ) -> int:
     asked = set(options.case or cases)
-    asked |= {cases[name].odd for name in asked}  # the same before odd values stands beside
+    asked |= {cases[name].odd for name in asked}  # rows after odd values need the row before
     rows = [
         Row(name, case, pair)
         for name, case in cases.items()
@@ -151,14 +151,14 @@ def _rows(
 
 
 def _check(by_row: Mapping[tuple[str, Pair], Result]) -> list[str]:
-    """Measure again what looks like a regression; twice is no bad luck."""
+    """Measure apparent regressions again; two misses count."""
     suspects = [Row(it.name, it.case, it.pair) for it in by_row.values() if regressions(it)]
     again = {str(row): partial(row.measured, THOROUGH, by_row) for row in suspects}
     return [text for result in _with_progress(again) for text in regressions(result)]
 
 
 def _with_progress(tasks: Mapping[str, Callable[[], ResultT]]) -> Iterator[ResultT]:
-    """Do the ``tasks`` one after the other, and show how many are done."""
+    """Run the ``tasks`` in turn, and show the number of finished ones."""
     columns = (
         BarColumn(),
         MofNCompleteColumn(),

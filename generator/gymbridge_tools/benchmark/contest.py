@@ -1,4 +1,4 @@
-"""What is measured against each other: one piece of work, done in several ways."""
+"""A contest: one piece of work, done in several ways that are compared."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ COLUMNS = ("bare", "floor", "gymbridge", "plain", "gymnasium")
 
 
 class Contest(NamedTuple):
-    """Calls that do the same, and what they are given."""
+    """Calls that do the same work, and their arguments."""
 
     calls: dict[str, Callable[[AnyType], object]]
     """By column; a column may be absent."""
     prepare: Callable[[str, int], Sequence[object]]
-    """Makes new arguments for so many calls of a column."""
+    """Makes new arguments for a number of calls of a column."""
     most: int = 1000
-    """How many calls can be prepared at once."""
+    """The most calls that can be prepared at once."""
 
 
 def contest_of(case: Case, pair: Pair) -> Contest:
@@ -91,7 +91,7 @@ def _stepping(
 
 
 def _feed(bridge: AnyType, pair: Pair, world: AnyType) -> None:
-    """Let every odd observation and every odd action through ``bridge``."""
+    """Pass every odd observation and action through ``bridge``."""
     [action] = world.prepare(1)
     for obs in odd(pair.source, np.zeros(world.observation_space.shape, np.float32)):
         world.prepare_odd(obs)
@@ -102,9 +102,9 @@ def _feed(bridge: AnyType, pair: Pair, world: AnyType) -> None:
 
 
 def _awaited(call: Callable[[AnyType], object], device: str) -> Callable[[AnyType], object]:
-    """Let ``call`` return when the device has done its work."""
+    """Make ``call`` wait for the device."""
     synchronize: Callable[[], None] | None = None
-    with suppress(RuntimeError):  # a device without a module
+    with suppress(RuntimeError):  # the device has no module
         synchronize = getattr(torch.get_device_module(device), "synchronize", None)
     if synchronize is None:
         return call

@@ -1,4 +1,4 @@
-"""Another device of PyTorch: whether it is there, and how many transfers a step makes."""
+"""Another device of PyTorch: checks that it works, and counts the transfers of a step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def require_device(device: str) -> None:
 
 
 def transfers(contest: Contest) -> dict[str, tuple[int, int]]:
-    """Count by column how many arrays one call brings to the device, and how many back."""
+    """Count the transfers of one call to the device and back, by column."""
     counts: dict[str, tuple[int, int]] = {}
     for column, call in contest.calls.items():
         [argument] = contest.prepare(column, 1)

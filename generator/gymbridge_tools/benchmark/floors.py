@@ -1,8 +1,8 @@
-"""The floors: the code that a careful engineer writes by hand for one pair and one case.
+"""The floors: code that a careful engineer would write by hand for one pair and one case.
 
 Each function here returns the source of such code. The code does what is necessary and safe, and
 no more: arrays that nobody else holds are shared, arrays that the environment keeps are copied,
-actions are copied, and reward and flags become Python's own. JAX reads its arguments when it likes,
+actions are copied, and reward and flags become Python's own. JAX may read its arguments later,
 so arrays are copied before they go into JAX, and all arrays of a step go in with one call.
 
 The floors are text because a call of a helper for each array would make them slower than code by
@@ -45,7 +45,7 @@ __all__ = [
 Way: TypeAlias = "Mapping[str, str]"
 """By the name of a pair: the expression that converts the array ``{0}``."""
 
-# -- one array; into JAX, the call of a compiled identity comes around it -------------------------
+# -- one array; into JAX, a compiled identity is called around it ---------------------------------
 
 SHARED: Final[Way] = {
     "numpy_to_torch": "from_numpy({0})",
@@ -61,7 +61,7 @@ COPIED: Final[Way] = {
     "torch_to_numpy": "{0}.numpy().copy()",
     "jax_to_numpy": "np.array({0})",
 }
-RETURNED: Final[Way] = {  # PyTorch does not say who else holds the memory of a tensor
+RETURNED: Final[Way] = {  # nobody can tell who else holds the memory of a tensor
     **SHARED,
     "torch_to_numpy": COPIED["torch_to_numpy"],
 }
@@ -71,7 +71,7 @@ CAST: Final[Way] = {
     "numpy_to_jax": "{0}.astype(np.float32)",
     "torch_to_jax": "{0}.numpy().astype(np.float32)",
 }
-UNKNOWN: Final[Way] = {  # it may be read-only, and PyTorch would write into it
+UNKNOWN: Final[Way] = {  # the memory may be read-only, and PyTorch would write into it
     **SHARED,
     "numpy_to_torch": "from_numpy({0}) if {0}.flags.writeable else from_numpy({0}.copy())",
 }
@@ -89,12 +89,12 @@ COUNTS: Final[Way] = {
 
 # -- numbers --------------------------------------------------------------------------------------
 
-FROM_NUMBER: Final = {  # by the target
+FROM_NUMBER: Final = {  # keys are target libraries
     "numpy": "np.array({0})",
     "torch": "from_numpy(np.array({0}))",
     "jax": "np.array({0}, np.{1})",
 }
-TO_NUMBER: Final = {  # by the source
+TO_NUMBER: Final = {  # keys are source libraries
     "numpy": "{1}({0})",
     "torch": "{0}.item()",
     "jax": "np.asarray({0}).item()",
@@ -102,7 +102,7 @@ TO_NUMBER: Final = {  # by the source
 
 
 def placed(device: str) -> Way:
-    """Return the way to another device of PyTorch, and back."""
+    """Return the expressions to another device of PyTorch and back."""
     return {
         "numpy_to_torch": f"from_numpy({{0}}).to({device!r})",
         "torch_to_numpy": "{0}.cpu().numpy()",
@@ -265,7 +265,7 @@ def by_hand(self, actions):
 
 
 def _rest(pair: Pair, way: Way) -> list[str]:
-    rewards = CAST if pair.name == "numpy_to_jax" else way  # they are float64
+    rewards = CAST if pair.name == "numpy_to_jax" else way  # rewards are float64
     return [
         rewards[pair.name].format("rewards"),
         way[pair.name].format("terminated"),
@@ -273,11 +273,11 @@ def _rest(pair: Pair, way: Way) -> list[str]:
     ]
 
 
-# -- from text to a function ----------------------------------------------------------------------
+# -- compilation ----------------------------------------------------------------------------------
 
 
 def _aligned(array: AnyArray) -> AnyArray:
-    """Copy ``array`` to where JAX takes it over without another copy."""
+    """Copy ``array`` to aligned memory, which JAX takes over."""
     memory = np.empty(array.nbytes + 64, np.uint8)
     start = -memory.ctypes.data % 64
     copy: AnyArray = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
@@ -290,7 +290,7 @@ _NAMES: Final[dict[str, object]] = {
     "jax": jax,
     "from_numpy": torch.from_numpy,
     "aligned": _aligned,
-    # called with NumPy arrays, a compiled identity is the cheapest way into JAX
+    # a compiled identity is the cheapest import of NumPy arrays into JAX
     "identity": jax.jit(lambda array: array),
     "identities": jax.jit(lambda *arrays: arrays),
 }

@@ -1,4 +1,4 @@
-"""How the cost of a conversion grows with what is converted."""
+"""Measures how the cost of a conversion grows with the value."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["CURVES", "Curve", "Point", "measured_point"]
 
 BUDGET: Final = Budget(seconds=0.1, round_seconds=0.0004, rounds=5)
-MEMORY = 2**26  # bytes that the arguments of a round may take
+MEMORY = 2**26  # the most bytes for the arguments of a round
 
 
 class Curve(NamedTuple):
-    """One thing that may be large."""
+    """A quantity that grows: leaves, depth, environments or bytes."""
 
     title: str
     sizes: tuple[int, ...]
     value: Callable[[Pair, int], object]
-    """From a size to what is converted, in NumPy's arrays."""
+    """Returns the value of a size, in NumPy arrays."""
 
 
 class Point(NamedTuple):
@@ -40,7 +40,7 @@ class Point(NamedTuple):
     microseconds: dict[str, float]
 
     def as_json(self) -> dict[str, object]:
-        """Return the point as machines read it."""
+        """Return the point for JSON."""
         return {
             "curve": self.curve,
             "pair": self.pair.name,

@@ -13,7 +13,7 @@ MARGIN = 2
 
 
 def missed(result: Result, margin: float = 1) -> dict[str, str]:
-    """Say by column where ``result`` misses its aim by more than ``margin`` times."""
+    """Describe by column where ``result`` misses its aim by more than the factor ``margin``."""
     found: dict[str, str] = {}
     spread, aim = result.measurement.spread, result.case.aim(result.pair)
     for column, most, what in (
@@ -37,6 +37,6 @@ def missed(result: Result, margin: float = 1) -> dict[str, str]:
 
 
 def regressions(result: Result) -> list[str]:
-    """Say where ``result`` is far from its aim."""
+    """Describe where ``result`` is far from its aim."""
     texts = missed(result, MARGIN).values()
     return [f"{result.case.title}, {result.pair.title}: {text}" for text in texts]

@@ -1,4 +1,4 @@
-"""The measuring: short rounds of every call in turn, in one process, and their figures."""
+"""Measures calls in short rounds, in turn and in one process."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 __all__ = ["Budget", "Figures", "Measurement", "measure", "warm_up"]
 
 FEWEST = 10  # calls in a round
-UNTIMED = 4  # calls at the beginning of a round, if that is long
-WARM_UP = 40  # calls; JAX signatures that come again are compiled by then
+UNTIMED = 4  # calls at the beginning of a long round
+WARM_UP = 40  # calls; JAX has compiled repeated signatures by then
 GROUPS = 5
 
 
 class Budget(NamedTuple):
-    """How long to measure one contest."""
+    """The time for one contest."""
 
     seconds: float
     round_seconds: float
-    """What a round of one call should take: short, so that some rounds are undisturbed."""
+    """The time for a round of one call: short, so that some rounds are undisturbed."""
     rounds: int = 2 * GROUPS
-    """At least so many, whatever they take."""
+    """The least number of rounds."""
 
 
 class Figures(NamedTuple):
@@ -55,7 +55,7 @@ class Figures(NamedTuple):
 
 
 class Measurement(NamedTuple):
-    """Figures from all rounds, and from several groups of them to tell how far to trust those."""
+    """Figures from all rounds, and from groups of rounds to show the spread."""
 
     figures: Figures
     groups: list[Figures]
@@ -89,7 +89,7 @@ def measure(contest: Contest, budget: Budget) -> Measurement:
         while perf_counter_ns() < end or len(rounds[order[0]]) < budget.rounds:
             for column in order:
                 rounds[column].append(_time(contest, column, calls))
-            order.append(order.pop(0))  # so that nobody always comes after the same other
+            order.append(order.pop(0))  # so that no call always follows the same other call
     count = min(map(len, rounds.values()))
     groups = [_best(rounds, slice(start, count, GROUPS)) for start in range(GROUPS)]
     return Measurement(_best(rounds, slice(count)), groups, count)
@@ -100,7 +100,7 @@ def _best(rounds: Mapping[str, Sequence[float]], which: slice) -> Figures:
 
 
 def warm_up(contest: Contest) -> None:
-    """Call everything until nothing is made or compiled any more."""
+    """Call everything until JAX compiles nothing more."""
     for column in contest.calls:
         for _ in range(-(-WARM_UP // contest.most)):
             _time(contest, column, min(WARM_UP, contest.most))
@@ -117,7 +117,7 @@ def _time(contest: Contest, column: str, calls: int) -> float:
     call = contest.calls[column]
     arguments = contest.prepare(column, calls)
     result: object = None
-    # the preparation has driven everything else out of the processor's caches
+    # the preparation has emptied the processor's caches
     untimed = min(UNTIMED, calls // 5)
     for argument in arguments[:untimed]:
         result = call(argument)
@@ -126,7 +126,7 @@ def _time(contest: Contest, column: str, calls: int) -> float:
     for argument in timed:
         result = call(argument)
     seconds = (perf_counter_ns() - start) / len(timed) / 1e9
-    settle(result)  # or the next round would have to wait for it
+    settle(result)  # otherwise the next round would wait for it
     return seconds
 
 

@@ -1,4 +1,4 @@
-"""The ordered pairs of libraries, and who converts between them."""
+"""The ordered pairs of libraries, and their converters and wrappers."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Pair(NamedTuple):
 
     @property
     def back(self) -> Pair:
-        """The other direction, in which actions go."""
+        """The other direction, for actions."""
         return Pair(self.target, self.source)
 
     @property
     def title(self) -> str:
-        """How people call it: ``NumPy → PyTorch``."""
+        """The name for readers: ``NumPy → PyTorch``."""
         return f"{TITLES[self.source]} → {TITLES[self.target]}"
 
     @override
@@ -62,7 +62,7 @@ class Pair(NamedTuple):
         return convert
 
     def gymnasiums_converter(self) -> Callable[..., object]:
-        """Return Gymnasium's function, made as Gymnasium makes its own."""
+        """Return Gymnasium's general function with the target of the pair."""
         namespace = gymnasiums.module_namespace(NAMESPACES[self.target])
         return partial(gymnasiums.array_conversion, xp=namespace)
 
@@ -74,7 +74,7 @@ class Pair(NamedTuple):
     def gymnasiums_wrapper(
         self, env: AnyType, device: object = None, env_device: object = None
     ) -> AnyType:
-        """Wrap with Gymnasium: by its class for this pair, or by its general one."""
+        """Wrap with Gymnasium's class for the pair, or with its general one."""
         vector = isinstance(env, gym.vector.VectorEnv)
         package: AnyType = gym.wrappers.vector if vector else gym.wrappers
         if self.class_name in package.__all__ and env_device is None:
@@ -86,4 +86,4 @@ class Pair(NamedTuple):
 
 
 PAIRS = {pair.name: pair for pair in (Pair(*two) for two in permutations(TITLES, 2))}
-"""All of them, by name."""
+"""All pairs by name."""

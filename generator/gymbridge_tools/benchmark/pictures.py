@@ -1,4 +1,4 @@
-"""How pictures of figures look: for pages of either colour."""
+"""The style of plots, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INK", "STYLE"]
 
-INK = "#808080"  # to be read on white and on black
+INK = "#808080"  # readable on white and on black
 STYLE: dict[RcKeyType, AnyType] = {
     "font.size": 10,
     "svg.fonttype": "none",

@@ -1,4 +1,4 @@
-"""Results as a picture, for pages of either colour."""
+"""Plots of results, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GROWTH_NOTE = (
 
 
 def plot(results: Sequence[Result], path: Path) -> None:
-    """Draw what each way of converting costs: a panel for each case, three bars for each pair."""
+    """Draw the costs: a panel for each case, three bars for each pair."""
     cases = [(title, list(rows)) for title, rows in groupby(results, lambda it: it.case.title)]
     across = min(2, len(cases))
     down = -(-len(cases) // across)
@@ -67,7 +67,7 @@ def _bars(panel: Axes, title: str, rows: Sequence[Result]) -> None:
 
 
 def plot_growth(points: Sequence[Point], path: Path) -> None:
-    """Draw how cost grows: gymbridge's in full lines, Gymnasium's in dotted ones."""
+    """Draw the growth of the cost: full lines for gymbridge, dotted ones for Gymnasium."""
     colours = dict(zip(PAIRS, PAIR_COLOURS, strict=True))
     with rc_context(STYLE):
         figure = Figure(figsize=(10.4, 7.2), layout="constrained")

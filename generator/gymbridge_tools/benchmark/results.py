@@ -1,4 +1,4 @@
-"""Results, as machines read them."""
+"""Results, for tables and JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Result(NamedTuple):
     pair: Pair
     measurement: Measurement
     transfers: dict[str, tuple[int, int]] | None = None
-    """By column: how many arrays a step brings to the device, and how many back."""
+    """The transfers of a step to the device and back, by column."""
 
     def as_json(self) -> dict[str, object]:
         """Return the row in microseconds and ratios."""
@@ -56,7 +56,7 @@ def _ratio(measurement: Measurement, one: str, other: str) -> dict[str, float] |
 
 
 def as_json(results: Sequence[Result]) -> dict[str, object]:
-    """Return everything that was measured, and with what."""
+    """Return all results, and the versions they were measured with."""
     return {
         "python": platform.python_version(),
         "machine": f"{sys.platform} {platform.machine()}",

@@ -1,4 +1,4 @@
-"""What it costs to begin: the import, a wrapper, and the steps before JAX has compiled."""
+"""Start-up costs: the import, a wrapper, and the steps before JAX has compiled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Start", "import_seconds", "measured_start"]
 PROCESSES: Final = 7
 CONSTRUCTIONS: Final = 200
 STEPS: Final = 40
-"""More than a signature is seen before JAX compiles an import for it."""
+"""More steps than JAX needs before it compiles an import."""
 
 _IMPORT = """
 from time import perf_counter
@@ -37,25 +37,25 @@ print(perf_counter() - before)
 
 
 class Start(NamedTuple):
-    """Seconds that the beginning of one pair costs."""
+    """The start-up costs of one pair, in seconds."""
 
     pair: Pair
     single: float
-    """Of a wrapper for one environment."""
+    """The time to make a wrapper for one environment."""
     vector: float
-    """Of a wrapper for a vector of environments."""
+    """The time to make a wrapper for a vector of environments."""
     first: float
-    """Of the first step of a vector of a new shape."""
+    """The time of the first step of a vector with a new shape."""
     slowest: float
-    """Of the slowest of the next ones: that in which JAX compiles, if it does."""
+    """The time of the slowest later step: the one in which JAX compiles, if it does."""
 
     def as_json(self) -> dict[str, object]:
-        """Return it as machines read it."""
+        """Return the figures for JSON."""
         return {**self._asdict(), "pair": self.pair.name}
 
 
 def import_seconds() -> float:
-    """Return what `import gymbridge` adds to `import gymnasium`: the best of some processes."""
+    """Return the time that `import gymbridge` adds to `import gymnasium`, in the best process."""
     command = [sys.executable, "-c", _IMPORT]
     return min(
         float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -64,7 +64,7 @@ def import_seconds() -> float:
 
 
 def measured_start(number: int, pair: Pair) -> Start:
-    """Measure the beginning of ``pair``, with arrays of a shape that ``number`` makes its own."""
+    """Measure the start-up of ``pair``, with a new shape for each ``number``."""
     observations = np.zeros((16, 100 + number), np.float32)
     single = Replay(pair.source, (observations[0], 1.0, False, False, {}))
     vector = ReplayVector(pair.source, (*results(pair, observations), {}))

@@ -1,4 +1,4 @@
-"""Results, as people read them: tables that fit the terminal, and one sentence at the end."""
+"""Tables of results that fit the terminal, with one sentence at the end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Line: TypeAlias = "tuple[str, Sequence[str] | None]"
 
 COUNTED = ("gymbridge", "gymnasium")
 
-TEN = 10  # from here on, one decimal is enough
+TEN = 10  # from 10 on, one decimal is enough
 
 HEADINGS = (
     ("bare", 2),
@@ -37,7 +37,7 @@ HEADINGS = (
     ("range", 3),
     ("transfers", 0),
 )
-"""Where there is no room, the columns with the highest numbers are dropped first."""
+"""A narrow terminal lacks the columns with the highest numbers first."""
 
 
 def table(results: Sequence[Result], width: int, *, marks: bool = False) -> str:
@@ -97,7 +97,7 @@ def _faster(result: Result) -> bool:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Say in one sentence what ``results`` show."""
+    """Summarise ``results`` in one sentence."""
     ratios = [it.measurement.figures.ratio for it in results]
     to_floor = [found for ratio in ratios if (found := ratio("gymbridge", "floor"))]
     to_gymnasium = [found for ratio in ratios if (found := ratio("gymnasium", "gymbridge"))]
@@ -141,7 +141,7 @@ def _short(size: int) -> str:
 
 
 def start_table(seconds: float, starts: Sequence[Start], width: int) -> str:
-    """Lay out what it costs to begin; ``seconds`` are those of the import."""
+    """Lay out the start-up costs; ``seconds`` is the time of the import."""
     headings = [(text, 0) for text in ("wrapper, µs", "vector's, µs", "step 1, ms", "slowest, ms")]
     lines = [
         (
@@ -161,7 +161,7 @@ def start_table(seconds: float, starts: Sequence[Start], width: int) -> str:
 
 
 def _lay_out(headings: Sequence[tuple[str, int]], lines: Sequence[Line], width: int) -> str:
-    """Align ``lines``; drop columns that are empty, and columns for which there is no room."""
+    """Align ``lines``; drop columns that are empty or do not fit."""
     rows = [cells for _, cells in lines if cells is not None]
     widths: dict[int, int] = {}
     for number, (heading, _) in enumerate(headings):

@@ -1,4 +1,4 @@
-"""Environments that cost next to nothing, so that the wrappers around them show."""
+"""Environments that cost almost nothing, so that wrappers dominate the time."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Values:
 
     Args:
         library: The library of the arrays.
-        value: One value, in NumPy's arrays.
-        most: How many values may be prepared at once.
+        value: One value, in NumPy arrays.
+        most: The most values that are prepared at once.
     """
 
     def __init__(self, library: str, value: object, most: int = 200) -> None:
@@ -44,17 +44,17 @@ class Values:
         self._once = fresh(library, [value])
 
     def prepare(self, calls: int) -> Sequence[object]:
-        """Return so many values; only JAX's arrays have to be new."""
+        """Return ``calls`` values; only JAX arrays must be new."""
         new = self._library == "jax"
         return fresh(self._library, [self._value] * calls) if new else self._once * calls
 
 
 class _Replaying:
-    """Returns steps that were made beforehand.
+    """Returns steps that were prepared before.
 
     Args:
         library: The library of the arrays.
-        step: The results of a step, in NumPy's arrays.
+        step: The results of a step, in NumPy arrays.
         held: Return the same arrays in every step, as ``return self.state`` does.
         device: The device of PyTorch's arrays.
     """
@@ -81,7 +81,7 @@ class _Replaying:
         return self._ready.pop()
 
     def prepare(self, calls: int) -> list[AnyArray]:
-        """Make the results of the next ``calls`` steps; return the actions to take."""
+        """Prepare the results of the next ``calls`` steps; return the actions."""
         if self._state:
             self._ready = [(*step,) for step in self._state * calls]
         else:
@@ -89,7 +89,7 @@ class _Replaying:
         return [np.full(self.action_space.shape or (), 0.5, np.float32)] * calls
 
     def prepare_odd(self, obs: object) -> None:
-        """Make the result of the next step, with ``obs`` for the observation."""
+        """Prepare the result of the next step with the observation ``obs``."""
         [(_, *rest)] = fresh(self._library, [self._step], self._device)
         self._ready = [(obs, *rest)]
 
@@ -123,7 +123,7 @@ def _space_of(observation: object, axis: int = 0) -> AnySpace:
 
 
 class Balanced(gym.Wrapper[Any, Any, Any, Any]):
-    """One CartPole that starts at the same place each time, and actions that balance it."""
+    """One CartPole with a fixed start, and actions that balance it."""
 
     most = 250
 
@@ -138,7 +138,7 @@ class Balanced(gym.Wrapper[Any, Any, Any, Any]):
             assert not over
 
     def prepare(self, steps: int) -> list[np.int64]:
-        """Go back to the start; return the actions to take."""
+        """Go back to the start; return the actions."""
         self.env.reset(seed=0)
         return self._actions[:steps]
 
@@ -159,16 +159,16 @@ class BalancedVector(gym.vector.VectorWrapper[Any, Any, Any, Any, Any]):
             assert not over.any()
 
     def prepare(self, steps: int) -> list[AnyArray]:
-        """Go back to the start; return the actions to take."""
+        """Go back to the start; return the actions."""
         self.env.reset(seed=0)
         return self._actions[:steps]
 
 
 def _push(observation: AnyArray) -> bool:
-    """Push the cart to the side that the pole leans and turns to."""
+    """Push the cart towards the side that the pole falls to."""
     x, speed, angle, turn = observation
     return bool(0.1 * x + 0.3 * speed + 3 * angle + turn > 0)
 
 
 World: TypeAlias = Values | Replay | ReplayVector | Balanced | BalancedVector
-"""Where the arguments of the calls come from."""
+"""The source of a call's arguments."""

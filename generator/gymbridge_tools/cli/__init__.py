@@ -1,1 +1,1 @@
-"""The command `gymbridge`: a module for each thing it does, and ``main`` that finds it."""
+"""The command `gymbridge`: one module per subcommand, and ``main``."""

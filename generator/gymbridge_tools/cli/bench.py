@@ -16,7 +16,7 @@ __all__ = ["Bench"]
 
 
 class Bench(Command):
-    """Measure what conversions cost here, beside code by hand and Gymnasium's wrappers."""
+    """Measure conversions on this machine, next to code by hand and Gymnasium's wrappers."""
 
     name: ClassVar[str] = "bench"
     text: ClassVar[str] = "measure what conversions cost here"

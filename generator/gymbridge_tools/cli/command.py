@@ -1,4 +1,4 @@
-"""What every command is: a name, its options, and what it does with them."""
+"""The base of every subcommand: its options and what it does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Command", "CommandError"]
 
 
 class CommandError(Exception):
-    """Something that the user of the command can mend; its text says how, in one line."""
+    """An error that the user can correct; its text says how, in one line."""
 
 
 class Command(argparse.Namespace, ABC):
@@ -22,7 +22,7 @@ class Command(argparse.Namespace, ABC):
 
     name: ClassVar[str]
     text: ClassVar[str]
-    """What it does, as the list of commands says it."""
+    """The description in the list of commands."""
 
     @classmethod
     @abstractmethod
@@ -31,4 +31,4 @@ class Command(argparse.Namespace, ABC):
 
     @abstractmethod
     def run(self) -> int:
-        """Do it; return the exit status."""
+        """Run the command; return the exit status."""

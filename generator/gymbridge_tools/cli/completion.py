@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["SHELLS", "PrintCompletion"]
 
 SHELLS = ("bash", "zsh", "fish")
-"""The shells that there is a script for."""
+"""The supported shells."""
 
 
 class PrintCompletion(argparse.Action):
-    """Print what makes a shell complete the command; it knows every option there is."""
+    """Print a completion script for a shell, with all commands and options."""
 
     @override
     def __call__(
@@ -35,14 +35,14 @@ class PrintCompletion(argparse.Action):
         for action in _actions(parser):
             if action.type is Path:
                 kind = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE
-                vars(action)["complete"] = kind  # where shtab looks for it
+                vars(action)["complete"] = kind  # shtab reads this attribute
         print(shtab.complete(parser, str(values)))
         parser.exit()
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """Yield the options of a parser, and of those of its commands."""
-    # argparse has no public name for them, and shtab reads the same
+    # argparse has no public name for these; shtab reads the same attribute
     for action in cast("list[argparse.Action]", vars(parser)["_actions"]):
         yield action
         choices: object = action.choices

@@ -27,7 +27,7 @@ __all__ = ["Doctor"]
 
 
 class Doctor(Command):
-    """Look at what is installed and try it; the exit status is 1 if some of it does not work."""
+    """Try what is installed; the exit status is 1 if something does not work."""
 
     name: ClassVar[str] = "doctor"
     text: ClassVar[str] = "tell which libraries and pairs work here, and what they share"
@@ -66,10 +66,10 @@ class Doctor(Command):
 
 
 def _found(package: str | None) -> str:
-    """Return the package to examine, and see to it that it can be imported from here."""
+    """Return the package to examine, and make it importable."""
     if package is not None:
         here = Path.cwd()
-        sys.path += [str(here), str(here / "src")]  # last, lest they hide what is installed
+        sys.path += [str(here), str(here / "src")]  # last, so that they hide no installed package
         return package
     out = settings(Path.cwd()).out
     if out is None:
@@ -80,7 +80,7 @@ def _found(package: str | None) -> str:
 
 
 def _progress() -> AbstractContextManager[Callable[[str], None]]:
-    """Return what shows what is going on, on a terminal only."""
+    """Return the progress display; it shows nothing without a terminal."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         return nullcontext(_ignore)
     from gymbridge_tools.cli.progress import Progress
@@ -131,7 +131,7 @@ def _pair(pair: PairFinding) -> tuple[str, ...]:
 
 
 def _remarks(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong, and what can be done about it."""
+    """Yield remarks: each problem and its remedy."""
     for library in report.libraries:
         if library.problem:
             yield f"{library.title}: {library.problem}", library.advice

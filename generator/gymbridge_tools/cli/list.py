@@ -17,7 +17,7 @@ __all__ = ["List"]
 
 
 class List(Command):
-    """Show what a spec gives."""
+    """Show the wrappers of a spec."""
 
     name: ClassVar[str] = "list"
     text: ClassVar[str] = "show the wrappers of a spec"

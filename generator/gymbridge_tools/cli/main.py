@@ -1,4 +1,4 @@
-"""Find the command that was asked for, and say what went wrong in it."""
+"""Find the subcommand, run it and report its errors."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ _EXTRAS = {
     "shtab": "cli",
     "torch": "torch",
 }
-"""What commands import, and which extra of gymbridge installs it."""
+"""Modules that commands import, and the extra of gymbridge that installs each."""
 
 
 class _Given(argparse.Namespace):
-    """What was given on the command line: the command, and its options."""
+    """The parsed command line: the command and its options."""
 
     command: str = ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0, 1 for what it found amiss, 2 for an error.
+    """Run the command; return its exit status: 0, 1 if it found a problem, 2 for an error.
 
     Without a command, print the help.
     """
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         command = _COMMANDS[given.command](**cast("dict[str, object]", vars(given)))
         status = command.run()
-        print(end="", flush=True)  # what cannot be written fails here
+        print(end="", flush=True)  # an output error is raised here
     except ModuleNotFoundError as error:
         if error.name not in _EXTRAS:
             raise
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{error.name} is not installed; run: pip install '{extra}'")
     except (CommandError, GeneratorError) as error:
         return _fail(str(error))
-    except BrokenPipeError:  # whoever read the output, such as `head`, has enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         _discard_output()
         return 0
     except OSError as error:
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unknown(word: str, command: str) -> str:
-    """Say what a word should have been that a command does not take."""
+    """Return the error for an unknown word, with the nearest known one."""
     option = word.partition("=")[0]
     if not option.startswith("-"):
         return f"{command} takes no {word!r}; see gymbridge {command} --help"
@@ -98,7 +98,7 @@ def _unknown(word: str, command: str) -> str:
 
 
 def _discard_output() -> None:
-    """Keep the interpreter from writing the rest when it ends, and from failing once more."""
+    """Prevent the interpreter from writing the rest at exit, which would fail again."""
     _ = os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -120,7 +120,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
+    """Return the parser of the command line."""
     found = _Parser(
         prog="gymbridge",
         description="Typed Gymnasium wrappers between array libraries: see what works on this "

@@ -1,4 +1,4 @@
-"""The options that several commands have."""
+"""Options of several commands."""
 
 from __future__ import annotations
 

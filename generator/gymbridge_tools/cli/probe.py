@@ -24,7 +24,7 @@ _PATIENCE = 120.0
 
 
 class Probe(Command):
-    """Try an installed library, and print what a spec has to say of it."""
+    """Try an installed library and print its spec entry."""
 
     name: ClassVar[str] = "probe"
     text: ClassVar[str] = "try an array library, and print its spec entry with the evidence"
@@ -50,7 +50,7 @@ class Probe(Command):
             type=float,
             default=_PATIENCE,
             metavar="SECONDS",
-            help="after which a process is taken to hang (default: %(default)g)",
+            help="after which a process counts as hanging (default: %(default)g)",
         )
 
     @override
@@ -92,7 +92,7 @@ class Probe(Command):
 
 
 def _progress() -> AbstractContextManager[Callable[[int, int, str], None]]:
-    """Return what shows how far it is, on a terminal only."""
+    """Return the progress display; it shows nothing without a terminal."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         return nullcontext(_ignore)
     from gymbridge_tools.cli.progress import Bar

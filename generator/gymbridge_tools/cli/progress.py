@@ -1,4 +1,4 @@
-"""What is going on, in a line that a terminal shows until it is over."""
+"""Progress displays on a terminal, which disappear at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Bar", "Progress"]
 
 
 class Progress:
-    """A line on the error output; entered, it is the function that changes what it says."""
+    """A line on the error output; as a context manager it returns the function that changes it."""
 
     def __init__(self) -> None:
         self._status: Status = Console(stderr=True).status("")
@@ -36,7 +36,7 @@ class Progress:
 
 
 class Bar:
-    """A bar on the error output; entered, it is the function that moves it."""
+    """A bar on the error output; as a context manager it returns the function that moves it."""
 
     def __init__(self) -> None:
         self._bar: progress.Progress = progress.Progress(

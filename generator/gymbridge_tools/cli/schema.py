@@ -16,7 +16,7 @@ __all__ = ["Schema"]
 
 
 class Schema(Command):
-    """Print what editors check specs with."""
+    """Print the JSON Schema of specs, for editors."""
 
     name: ClassVar[str] = "schema"
     text: ClassVar[str] = "print the JSON Schema of specs"

@@ -1,1 +1,1 @@
-"""What `gymbridge doctor` does: look at the libraries that are installed, and try every pair."""
+"""`gymbridge doctor` examines the installed libraries and tries every pair."""

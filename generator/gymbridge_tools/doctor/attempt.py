@@ -1,4 +1,4 @@
-"""Every wrapper tried with an environment that sends one array and receives another."""
+"""Tries a wrapper with an environment that sends one array and receives another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Wrapper(Protocol):
 
 
 def attempt(pair: Pair) -> PairFinding:
-    """Take a step through one wrapper, and look at what arrived on either side."""
+    """Take a step through one wrapper, and compare both sides."""
     wrapper = cast("Callable[..., _Wrapper]", getattr(import_module(pair.module), pair.wrapper))
     source, target = backend_in(pair.source), backend_in(pair.target)
     trial = _Trial(source, target, wrapper)
@@ -55,7 +55,7 @@ def attempt(pair: Pair) -> PairFinding:
 
 
 class _Trial:
-    """One wrapper, around an environment whose arrays can be looked at."""
+    """One wrapper around an environment whose arrays can be examined."""
 
     def __init__(
         self, source: AnyBackend, target: AnyBackend, wrapper: Callable[..., _Wrapper]
@@ -70,7 +70,7 @@ class _Trial:
         self._env: _Single | _Environments = kind(source, self._values)
 
     def observations(self) -> Memory:
-        """Return what becomes of the memory of an observation that the environment gives away."""
+        """Return how the wrapper treats the memory of a fresh observation."""
         seen, _ = self._wrapper(self._env).reset()
         here = self._arrived("observation", self._target, seen)
         if here.array.ctypes.data == self._env.address:
@@ -81,7 +81,7 @@ class _Trial:
         return "copied"
 
     def actions(self) -> Memory:
-        """Return what becomes of the memory of an action."""
+        """Return how the wrapper treats the memory of an action."""
         env = self._wrapper(self._env)
         _ = env.reset()
         action = Converter(self._target, copy=True)(self._values)
@@ -94,7 +94,7 @@ class _Trial:
         return "copied"
 
     def obstacle(self) -> str:
-        """Return why observations are copied: what `copy=False` says, or that nothing is proven."""
+        """Return why observations are copied: the error of `copy=False`, or the missing proof."""
         try:
             _ = self._wrapper(self._env, copy=False).reset()
         except CopyRequiredError as error:
@@ -104,7 +104,7 @@ class _Trial:
         return "the environment may keep its arrays and write into them"
 
     def _arrived(self, what: str, target: AnyBackend, arrived: object) -> HostView:
-        """Return the view of an array that must have the values that were sent."""
+        """Return the NumPy view of a received array; fail if it differs from the sent values."""
         if not target.is_array(type(arrived)):
             raise WrongError(f"the {what} arrived as {type(arrived).__name__}")
         here = target.show(arrived)
@@ -118,7 +118,7 @@ class _Trial:
     def _check_copy(
         self, what: str, source: AnyBackend, given: object, target: AnyBackend, arrived: object
     ) -> None:
-        """Write into what was sent: a copy does not change."""
+        """Write into the sent array, and check that the copy does not change."""
         there = source.show(given)
         if there.copied or not there.array.flags.writeable:
             return
@@ -128,7 +128,7 @@ class _Trial:
 
 
 class _Sender:
-    """Makes observations that nobody else holds, unless it is told to keep them."""
+    """Makes fresh observations, unless ``keeps`` is set."""
 
     def __init__(self, library: AnyBackend, values: HostArray) -> None:
         self._library: AnyBackend = library
@@ -136,7 +136,7 @@ class _Sender:
         self._values: HostArray = values
         self.keeps: bool = False
         self.address: int | None = None
-        """Where the memory of the last observation began, if that is in reach."""
+        """The address of the last observation, if it can be read."""
         self.sent: object = None
         self.received: object = None
 

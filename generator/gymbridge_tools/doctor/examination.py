@@ -1,4 +1,4 @@
-"""The whole examination: every library by itself, then every pair of those that work."""
+"""The whole examination: every library, then every pair of working libraries."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _ALWAYS = ("gymnasium", "array-api-compat", "ml_dtypes")
 
 
 def examine(package: str, progress: Callable[[str], None]) -> Report:
-    """Return what there is to say of the libraries and wrappers of a package.
+    """Examine the libraries and wrappers of a package.
 
     Args:
         package: A package that `gymbridge generate` wrote.
-        progress: Told what is going on, from any thread.
+        progress: Gets a description of each step, from any thread.
     """
     subjects = libraries(package)
     found = _libraries(subjects, progress)

@@ -1,4 +1,4 @@
-"""What the doctor finds, as it is printed and as it stands in a report."""
+"""The findings of the doctor, for tables and JSON reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Combination", "LibraryFinding", "LibraryState", "Memory", "PairFindi
 
 LibraryState: TypeAlias = Literal["works", "not installed", "broken"]
 Memory: TypeAlias = Literal["shared", "read-only view", "copied", ""]
-"""What becomes of the memory of one array; nothing where that could not be found out."""
+"""How memory is treated; empty if that is unknown."""
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,19 @@ class LibraryFinding:
     title: str
     state: LibraryState
     versions: dict[str, str] = field(default_factory=dict[str, str])
-    """The version of every distribution that brings it."""
+    """The version of every distribution of the library."""
     devices: tuple[str, ...] = ()
     narrows: dict[str, str] = field(default_factory=dict[str, str])
-    """The dtypes that it keeps as others."""
+    """The dtypes that it narrows."""
     narrows_when: str = ""
-    """The setting that makes it do so, if there is one."""
+    """The setting under which it narrows, if there is one."""
     problem: str = ""
     advice: str = ""
 
 
 @dataclass(frozen=True)
 class PairFinding:
-    """One wrapper, tried with an environment that sends and receives one array."""
+    """The result of trying one wrapper."""
 
     wrapper: str
     environment: str
@@ -42,14 +42,14 @@ class PairFinding:
     works: bool
     observations: Memory = ""
     why: str = ""
-    """Why observations are shared, or why they are not."""
+    """Why observations are shared or copied."""
     actions: Memory = ""
     problem: str = ""
 
 
 @dataclass(frozen=True)
 class Combination:
-    """Versions that do not go together, or of which gymbridge does not promise that they do."""
+    """Versions that do not work together, or that gymbridge does not support."""
 
     installed: dict[str, str]
     problem: str
@@ -62,19 +62,19 @@ class Report:
 
     package: str
     versions: dict[str, str]
-    """Of Python, of gymbridge and of what it always needs."""
+    """The versions of Python, gymbridge and its requirements."""
     platform: str
     libraries: tuple[LibraryFinding, ...]
     wrappers: int
-    """How many wrappers there are, those of libraries that do not work included."""
+    """The number of wrappers, including those of libraries that do not work."""
     pairs: tuple[PairFinding, ...]
     combinations: tuple[Combination, ...]
     proves_ownership: bool
-    """Whether reference counts prove here that nobody else can reach an array of NumPy."""
+    """Whether reference counts prove ownership on this interpreter."""
 
     @property
     def works(self) -> bool:
-        """Whether everything works that is installed."""
+        """Whether everything that is installed works."""
         return (
             all(library.state != "broken" for library in self.libraries)
             and all(pair.works for pair in self.pairs)
@@ -83,7 +83,7 @@ class Report:
 
     @property
     def ownership(self) -> str:
-        """What wrappers do with arrays on this interpreter, in a sentence."""
+        """The rule of sharing on this interpreter, in a sentence."""
         if self.proves_ownership:
             return RULE
         return (
@@ -93,7 +93,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """All of it in a sentence."""
+        """The verdict, in a sentence."""
         working = sum(pair.works for pair in self.pairs)
         of = "All" if working == self.wrappers else f"{working} of"
         absent = [each.title for each in self.libraries if each.state == "not installed"]
@@ -109,5 +109,5 @@ class Report:
         return "; ".join(filter(None, said)) + "."
 
     def as_json(self) -> dict[str, object]:
-        """Return the report as objects that JSON has."""
+        """Return the report for JSON."""
         return {"works": self.works, **asdict(self)}

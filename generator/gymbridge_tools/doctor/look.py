@@ -1,4 +1,4 @@
-"""What one library says of itself; run in a process of its own, which it may end."""
+"""Examines one library, in a process of its own, which may crash."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["WrongError", "backend_in", "has_gpu", "look", "versions_of"]
 
 _WIDE = ("int64", "float64", "complex128")
-"""What some libraries keep as something narrower."""
+"""The dtypes that some libraries narrow."""
 _GPU = "cuda"
-"""What is in the names of distributions that need a GPU."""
+"""A word in the names of distributions that need a GPU."""
 _NO_GPU = "it needs a GPU of NVIDIA, and there is none here"
 
 
 class WrongError(Exception):
-    """Something did not do what it promises."""
+    """The library returned a wrong result."""
 
 
 def look(library: Library) -> LibraryFinding:
@@ -73,7 +73,7 @@ def _unusable(library: Library, state: LibraryState, problem: str, advice: str) 
 
 
 def has_gpu() -> bool:
-    """Tell whether NVIDIA's driver is there, and finds a GPU."""
+    """Tell whether NVIDIA's driver is installed and finds a GPU."""
     try:
         driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
@@ -90,7 +90,7 @@ def backend_in(module: str) -> AnyBackend:
 
 
 def versions_of(roots: frozenset[str] | tuple[str, ...]) -> dict[str, str]:
-    """Return the version of every distribution that brings one of these top-level modules."""
+    """Return the versions of the distributions that install these top-level modules."""
     distributions = packages_distributions()
     names = {name for root in roots for name in distributions.get(root, [])}
     return {name: version(name) for name in sorted(names)}

@@ -1,4 +1,4 @@
-"""What a package of wrappers holds, found without importing an array library."""
+"""Finds the libraries and wrappers of a package, without importing an array library."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RUNTIME = "gymbridge_runtime"
 
 
 class NoPackageError(Exception):
-    """There is no package of wrappers under a name; the text says what to do."""
+    """A name is no package of wrappers; the text says what to do."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Library:
     module: str
     """The generated module that imports it."""
     roots: tuple[str, ...]
-    """The top-level modules that are imported there."""
+    """The top-level modules that it imports."""
 
     def is_installed(self) -> bool:
-        """Tell whether all of it is there to be imported."""
+        """Tell whether all modules of the library can be imported."""
         return all(find_spec(root) is not None for root in self.roots)
 
 
@@ -45,18 +45,18 @@ class Pair:
 
     wrapper: str
     module: str
-    """Where it is."""
+    """The module of the wrapper."""
     source: str
     """The generated module of the environment's library."""
     target: str
-    """The generated module of the agent's."""
+    """The generated module of the agent's library."""
 
 
 def libraries(package: str) -> list[Library]:
     """Return the libraries that a package has wrappers of.
 
     Raises:
-        NoPackageError: It was not made by `gymbridge generate`, or is not to be found.
+        NoPackageError: It was not made by `gymbridge generate`, or cannot be found.
     """
     found = [
         _library(name, f"{package}.backends.{name}", ast.parse(path.read_bytes()))
@@ -71,7 +71,7 @@ def libraries(package: str) -> list[Library]:
 
 
 def pairs(package: str, of: list[Library]) -> list[Pair]:
-    """Return the wrappers between libraries: those for single environments where there are any."""
+    """Return one wrapper per pair: the one for single environments if there is one."""
     forms = {
         f"{package}.vector": dict(_modules(package, "vector")),
         package: dict(_modules(package, "")),
@@ -96,7 +96,7 @@ def _wrapper(file: Path) -> str:
 
 
 def _modules(package: str, folder: str) -> Iterator[tuple[str, Path]]:
-    """Yield the modules of a package, or of one below it."""
+    """Yield the modules of a package or of its subpackage."""
     try:
         root = import_module(package)
     except ModuleNotFoundError as error:
@@ -113,7 +113,7 @@ def _library(name: str, module: str, source: ast.Module) -> Library:
     attempts = [node for node in ast.walk(source) if isinstance(node, ast.Try)]
     imported = {
         each.partition(".")[0]
-        for attempt in attempts  # to import what may not be there
+        for attempt in attempts  # an import that may fail
         for node in attempt.body
         for each in _imported(node)
     }

@@ -1,4 +1,4 @@
-"""Findings from processes that may crash or hang: what ended one of them is a finding too."""
+"""Findings from processes that may crash or hang; a crash is a finding, too."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ SubjectT = TypeVar("SubjectT")
 FindingT = TypeVar("FindingT")
 
 PATIENCE = 180.0
-"""Seconds after which a process is taken to hang."""
+"""Seconds after which a process counts as hanging."""
 
 
 class Survey(Generic[SubjectT, FindingT]):
-    """Finds out about many things in as few processes as there need to be.
+    """Examines many subjects in as few processes as possible.
 
     Args:
-        died: Makes a finding of what a process was looking at when it ended, and of how it ended.
-        patience: Seconds after which a process is taken to hang.
-        worker: The module that is run: it reads pickled subjects, and writes findings to a file.
-        path: A folder that it imports from besides.
+        died: Makes the finding for a subject that ended its process, and the way it ended.
+        patience: Seconds after which a process counts as hanging.
+        worker: The module to run: it reads pickled subjects and writes findings to a file.
+        path: One more folder to import from.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Survey(Generic[SubjectT, FindingT]):
                 yield self._died(left.pop(0), end)
 
     def _process(self, subjects: list[SubjectT]) -> tuple[list[FindingT], str]:
-        """Return what one process found, and in what way it ended before it was done."""
+        """Return the findings of one process, and how it ended if it did not finish."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "findings")
             command = [sys.executable, "-m", self._worker, str(file)]
-            # what can be imported here can be imported there
+            # the process imports from the same folders
             path = os.pathsep.join(folder for folder in (self._path, *sys.path) if folder)
             try:
                 done = subprocess.run(
@@ -89,7 +89,7 @@ def _findings(file: Path) -> list[object]:
             while True:
                 try:
                     found.append(cast("object", pickle.load(stream)))
-                except (EOFError, pickle.UnpicklingError):  # the last one may be half written
+                except (EOFError, pickle.UnpicklingError):  # the last finding may be incomplete
                     break
     return found
 
@@ -97,7 +97,7 @@ def _findings(file: Path) -> list[object]:
 def _ending(status: int, errors: str) -> str:
     """Return how a process ended, in one line."""
     said = [line.strip() for line in errors.splitlines() if line.strip()]
-    # an exception without the modules that its class is in
+    # an exception without the module of its class
     last = re.sub(r"^(?:\w+\.)+(\w+: )", r"\1", said[-1]) if said else ""
     if status >= 0:
         return last or f"the process ended with exit status {status}"

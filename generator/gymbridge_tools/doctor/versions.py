@@ -1,4 +1,4 @@
-"""Versions that are installed: which of them do not go together."""
+"""Finds installed versions that do not work together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["combinations", "installed"]
 
 @dataclass(frozen=True)
 class _Known:
-    """Distributions that must not be installed together, in versions as pip writes them."""
+    """Distributions that do not work together, with version ranges as pip writes them."""
 
     parts: Mapping[str, str]
     problem: str
@@ -43,7 +43,7 @@ _KNOWN = (
 
 
 def installed(names: Iterable[str]) -> dict[str, str]:
-    """Return the versions of those distributions that are installed."""
+    """Return the versions of the given distributions that are installed."""
     found: dict[str, str] = {}
     for name in names:
         try:
@@ -54,10 +54,10 @@ def installed(names: Iterable[str]) -> dict[str, str]:
 
 
 def combinations(extras: Iterable[str]) -> list[Combination]:
-    """Return what is outside of gymbridge's bounds, and what is known not to go together.
+    """Return versions outside of gymbridge's bounds, and combinations that are known to fail.
 
     Args:
-        extras: The extras whose bounds count where what they install is there.
+        extras: The extras whose bounds apply to installed packages.
     """
     return [*_outside(_bounds(), [*extras]), *_known()]
 
@@ -65,7 +65,7 @@ def combinations(extras: Iterable[str]) -> list[Combination]:
 def _bounds() -> list[str]:
     try:
         return requires("gymbridge") or []
-    except PackageNotFoundError:  # run from a checkout that is not installed
+    except PackageNotFoundError:  # a checkout that is not installed
         return []
 
 

@@ -1,4 +1,4 @@
-"""The process that looks and tries: it writes every finding at once, for it may not live on.
+"""The process that examines subjects. It writes each finding at once, because it may crash.
 
 Run as ``python -m gymbridge_tools.doctor.worker FINDINGS``, with the questions pickled on its
 standard input. An error ends the process, which is a finding as well.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Find out about one thing after the other."""
+    """Examine one subject after the other."""
     subjects = cast("list[Library | Pair]", pickle.load(sys.stdin.buffer))
     with Path(sys.argv[1]).open("wb") as findings:
         for subject in subjects:

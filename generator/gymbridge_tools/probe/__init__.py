@@ -1,1 +1,1 @@
-"""Finds out about an installed array library what a spec entry has to say of it."""
+"""Finds the facts of an installed array library for its spec entry."""

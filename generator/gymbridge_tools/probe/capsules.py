@@ -1,4 +1,4 @@
-"""DLPack's capsules from the inside: what they say of their version, and one that says more."""
+"""Reads the version of DLPack capsules, and makes a capsule with an offset."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _pointer = cast(
 
 
 _DATA, _BYTE_OFFSET = 0, 40
-"""Where a DLManagedTensor has these two, both of 64 bits."""
+"""The offsets of two fields of a DLManagedTensor, both of 64 bits."""
 
 
 def version_of(capsule: object) -> str:
@@ -37,11 +37,11 @@ def version_of(capsule: object) -> str:
 
 
 class WithOffset:
-    """Memory that is said to begin before it does, as that of MLX's slices is.
+    """Exports memory with an offset, as MLX does for slices.
 
     Args:
         view: The memory.
-        before: How many bytes before it.
+        before: The offset in bytes.
     """
 
     def __init__(self, view: HostArray, before: int) -> None:
@@ -52,7 +52,7 @@ class WithOffset:
         return 1, 0
 
     def __dlpack__(self, **keywords: object) -> CapsuleType:
-        del keywords  # of before version 1, whatever is asked for
+        del keywords  # always a legacy capsule
         capsule = cast("npt.NDArray[np.number]", self._view).__dlpack__()
         address = _pointer(capsule, b"dltensor")
         ctypes.c_uint64.from_address(address + _DATA).value -= self._before

@@ -1,4 +1,4 @@
-"""Where arrays are, and how they get elsewhere."""
+"""Finds the devices of arrays, and how arrays move between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WITHIN = ("device", "identity")
 
 
 def devices(subject: Subject) -> Answer:
-    """Find out where an array is, and send it there in every way that libraries have."""
+    """Find the device of an array, and move the array there in every known way."""
     array = subject.make(aligned(np.ones(4, np.float32)))
     read = next((name for name in _READ if attribute(array, name) is not None), None)
     if read is None or callable(attribute(array, read)):
@@ -42,7 +42,7 @@ def devices(subject: Subject) -> Answer:
 
 
 def _ways(subject: Subject) -> list[dict[str, str]]:
-    """Return the facts of every way there may be."""
+    """Yield the facts of every known way."""
     array = subject.make(aligned(np.ones(4, np.float32)))
     moves = [name for name in _MOVE if callable(attribute(array, name))]
     usual: dict[str, str] = {}
@@ -57,7 +57,7 @@ def _ways(subject: Subject) -> list[dict[str, str]]:
 
 
 def _check_way(subject: Subject, array: object, way: dict[str, str], text: str) -> None:
-    # the array is there already, and is to be sent all the same
+    # the array is on the device already; the move must work nevertheless
     devices = DlpackDevices(title=subject.name, module=subject.name, device_read="_nowhere_", **way)
     place: object = text
     if devices.device_parse is not None:

@@ -1,4 +1,4 @@
-"""Which dtypes the library has, and what becomes of others."""
+"""Finds the dtypes of the library, and how it narrows others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DTYPES = (
 
 
 def dtype(subject: Subject) -> Answer:
-    """Import numbers, and look at what they have become."""
+    """Import numbers, and read their dtype."""
     values = aligned(np.array([0, 1, 1, 0]).astype(subject.about))
     there = subject.seen(subject.make(values))
     if not np.array_equal(there, values):
@@ -34,7 +34,7 @@ def dtype(subject: Subject) -> Answer:
 
 
 def brain(subject: Subject) -> Answer:
-    """Have bfloat16 as its bits, and find the function that says so."""
+    """Import bfloat16 as bits, and find the function that reinterprets them."""
     own, bits = (attribute(subject.module, name) for name in ("bfloat16", "int16"))
     if own is None or bits is None:
         raise WrongError("it has no bfloat16, or no int16")

@@ -1,4 +1,4 @@
-"""The spec entry: facts as TOML, what they were concluded from as comments."""
+"""Writes the spec entry: facts as TOML, with the evidence as comments."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["entry"]
 
 _WIDTH = 100
 _REMARKABLE = ("byte_offset", "slices", "gives", "takes")
-"""The questions of which the answer no is worth a comment."""
+"""The questions whose answer "no" is worth a comment."""
 
 
 def entry(report: Report, found: list[Fact]) -> str:
-    """Return the entry of a library, and below it what a spec has no key for."""
+    """Return the entry of a library, followed by remarks that have no key."""
     seen_with = f"NumPy {version('numpy')}, Python {platform.python_version()}, {platform.system()}"
     lines = [
         f"# What `gymbridge probe {report.module}` found, with {seen_with}.",
@@ -67,7 +67,7 @@ def _folded(fact: Fact) -> Iterator[str]:
 
 
 def _comment(text: str) -> Iterator[str]:
-    # what a library said may have any characters, and a line break would end the comment
+    # an error text may hold any characters, and a line break would end the comment
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     yield from textwrap.wrap(plain, _WIDTH, initial_indent="# ", subsequent_indent="# ")
 
@@ -76,7 +76,7 @@ def _toml(value: Value) -> str:
     if isinstance(value, dict):
         pairs = ", ".join(f"{key} = {_toml(item)}" for key, item in value.items())
         return f"{{ {pairs} }}"
-    return json.dumps(value, ensure_ascii=False)  # which TOML reads alike
+    return json.dumps(value, ensure_ascii=False)  # TOML reads the same
 
 
 def _is_odd(finding: Finding) -> bool:

@@ -1,4 +1,4 @@
-"""The whole examination: how arrays are made first, then everything else, each in its turn."""
+"""The whole examination: first how to make arrays, then everything else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NoArraysError(Exception):
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that was found."""
+    """All findings."""
 
     module: str
     way: Way
@@ -32,11 +32,11 @@ class Report:
 
     @property
     def works(self) -> bool:
-        """Whether everything came back through wrappers of the entry that it promises."""
+        """Whether everything that the entry promises survived a round trip."""
         return all(f.holds for f in self.findings if f.question.name == "round_trip")
 
     def of(self, name: str, about: str = "") -> Finding:
-        """Return what became of a question."""
+        """Return the finding of a question."""
         key = f"{name} {about}".strip()
         return next(finding for finding in self.findings if finding.question.key == key)
 
@@ -47,16 +47,16 @@ def examine(
     progress: Callable[[int, int, str], None],
     importer: str | None = None,
 ) -> Report:
-    """Return what there is to say of a library.
+    """Examine a library.
 
     Args:
         module: The module to import.
-        patience: Seconds after which a process is taken to hang.
-        progress: Told how many questions are answered, how many there are, and what is next.
-        importer: The function that makes arrays; by default the first that works of the usual ones.
+        patience: Seconds after which a process counts as hanging.
+        progress: Gets the number of answered questions, the number of all, and the next one.
+        importer: The function that makes arrays; by default the first usual one that works.
 
     Raises:
-        NoArraysError: There is no way to make an array, and what was tried.
+        NoArraysError: No array can be made; the text says what was tried.
     """
     survey = Survey[Question, Finding](
         ended, patience=patience, worker="gymbridge_tools.probe.worker"
@@ -68,7 +68,7 @@ def examine(
     for title, group in _GROUPS.items():
         progress(len(findings) - len(made), total, title)
         findings += survey.of([Question(name, module, way, about) for name, about in group])
-    if findings[-1].outcome != "answered":  # it did not come to say how many
+    if findings[-1].outcome != "answered":  # it ended before it reported the number
         findings[-1:] = _dimensions(Question("dimensions", module, way), survey)
     return Report(module, way, tuple(findings))
 
@@ -105,13 +105,13 @@ _GROUPS: dict[str, list[tuple[str, str]]] = {
         ("dimensions", ""),
     ],
 }
-"""What is asked, in the order of it; each group begins in a process of its own."""
+"""The questions in order; each group begins in a new process."""
 
 
 def _way(
     module: str, survey: Survey[Question, Finding], importer: str | None
 ) -> tuple[Way, list[Finding]]:
-    """Find a way to make arrays: the first that works, the usual ones before others."""
+    """Find the first way to make arrays that works, usual ones first."""
     first = list(survey.of([Question("candidates", module), Question("starts", module)]))
     importers, starts = (_names(finding) for finding in first)
     if first[0].outcome != "answered":

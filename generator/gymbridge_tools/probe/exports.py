@@ -1,4 +1,4 @@
-"""How arrays of the library export themselves, and which of them must not be asked to."""
+"""Finds how arrays of the library are exported, and which must not be."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _made(subject: Subject) -> Producer:
 
 
 def version(subject: Subject) -> Answer:
-    """Ask for the newest capsule, and read which one it is."""
+    """Ask for the newest capsule, and read its version."""
     array = _made(subject)
     try:
         capsule = array.__dlpack__(max_version=(1, 3))
@@ -45,7 +45,7 @@ def version(subject: Subject) -> Answer:
 
 
 def asked_version(subject: Subject) -> Answer:
-    """Let the library import something that notes what it is asked for."""
+    """Let the library import an object that records the requested version."""
     asked: list[object] = []
     values: object = aligned(np.ones(4, np.float32))
 
@@ -67,7 +67,7 @@ def asked_version(subject: Subject) -> Answer:
 
 
 def keywords(subject: Subject) -> Answer:
-    """Find the keywords that an array exports itself with."""
+    """Find the keywords of an array's `__dlpack__`."""
     array = _made(subject)
     try:
         parameters = inspect.signature(type(array).__dlpack__).parameters
@@ -86,7 +86,7 @@ def _takes(array: Producer, name: str, value: object) -> bool:
 
 
 def place(subject: Subject) -> Answer:
-    """Find where arrays are, as DLPack has it."""
+    """Find the DLPack device of arrays."""
     array = _made(subject)
     host = is_host_memory(array)
     said = array.__dlpack_device__()
@@ -96,7 +96,7 @@ def place(subject: Subject) -> Answer:
 
 
 def gradients(subject: Subject) -> Answer:
-    """Export an array that gradients are computed of."""
+    """Export an array that requires gradients."""
     for name, value in _GRADIENTS:
         array = _made(subject)
         if not hasattr(array, name):
@@ -116,7 +116,7 @@ def gradients(subject: Subject) -> Answer:
 
 
 def text(subject: Subject) -> Answer:
-    """Export text, if the library has arrays of it."""
+    """Export an array of text, if the library has such arrays."""
     made = _of_text(subject)
     if made is None:
         return Answer("", "it has no arrays of text that say they export themselves")
@@ -126,7 +126,7 @@ def text(subject: Subject) -> Answer:
 
 
 def text_dtype(subject: Subject) -> Answer:
-    """Find what an array of text calls its dtype."""
+    """Find the name of the dtype of text."""
     made = _of_text(subject)
     if made is None:
         raise WrongError("it has no arrays of text that say they export themselves")

@@ -1,4 +1,4 @@
-"""From findings to the facts of a spec entry, each with what it was concluded from."""
+"""Turns findings into facts of a spec entry, each with its evidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Fact", "Value", "facts"]
 Value: TypeAlias = "str | int | bool | list[str] | dict[str, str]"
 
 _STANDARD = [name for name in DTYPES if name != "float16"]
-"""The dtypes that a library has of which nothing is said: those of the array API."""
+"""The dtypes of an entry that names none: those of the array API."""
 _ALIGNED = 64
 
 
@@ -33,7 +33,7 @@ class Fact(NamedTuple):
 
 
 def facts(report: Report) -> list[Fact]:
-    """Return the facts that an entry has to state: those in which a library is not as usual."""
+    """Return the facts that differ from the defaults."""
     own = [*_names(report), *_memory(report)]
     generic = [*_imports(report), *_exports(report), *_layouts(report), *_dtypes(report)]
     return own + [fact._replace(dlpack=True) for fact in [*generic, *_devices(report)]]

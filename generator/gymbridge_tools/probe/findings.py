@@ -1,4 +1,4 @@
-"""What is asked of a library, and what came of it."""
+"""Questions about a library, and their findings."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import Literal, TypeAlias
 __all__ = ["Answer", "Finding", "Outcome", "Question", "Way", "ended"]
 
 Outcome: TypeAlias = Literal["answered", "refused", "ended"]
-"""Whether there is an answer, an error, or a process that was ended by the question."""
+"""The outcome of a question: an answer, an error, or the end of the process."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """How arrays of the library are made from NumPy's."""
+    """A way to make arrays of the library from NumPy arrays."""
 
     importer: str
     """The dotted path of the function."""
     capsule: bool = False
-    """Whether it takes the capsule of an array, and no array."""
+    """Whether it takes a capsule instead of an array."""
     start: str | None = None
-    """The dotted path of what has to be called before."""
+    """The dotted path of a function to call before."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One thing to find out, in a process that it may end."""
+    """One question, asked in a process that may crash."""
 
     name: str
     module: str
     way: Way | None = None
     about: str = ""
-    """What of it: a dtype, a layout, another library."""
+    """The subject: a dtype, a layout, another library."""
 
     @property
     def key(self) -> str:
-        """What findings are found by."""
+        """The key of its finding."""
         return f"{self.name} {self.about}".strip()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question found out."""
+    """The answer to a question."""
 
     value: str | int | bool | dict[str, str] | list[str] | None
     evidence: str = ""
@@ -49,27 +49,27 @@ class Answer:
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of a question."""
+    """The result of a question."""
 
     question: Question
     outcome: Outcome
     answer: Answer
-    """With the error, or how the process ended, as its evidence where there is no answer."""
+    """The answer; without one, its evidence is the error or the end of the process."""
 
     @property
     def holds(self) -> bool:
-        """Whether the answer is yes, or any other that is something."""
+        """Whether the answer is true."""
         return self.outcome == "answered" and bool(self.answer.value)
 
     @property
     def evidence(self) -> str:
-        """What was seen, in a line."""
+        """The evidence, in a line."""
         if self.outcome == "ended":
             return f"the process did not live through it: {self.answer.evidence}"
         return self.answer.evidence
 
     def as_json(self) -> dict[str, object]:
-        """Return the finding as objects that JSON has."""
+        """Return the finding for JSON."""
         return {
             "question": self.question.key,
             "outcome": self.outcome,
@@ -80,5 +80,5 @@ class Finding:
 
 
 def ended(question: Question, end: str) -> Finding:
-    """Return the finding that a question ended its process."""
+    """Return the finding for a question that ended its process."""
     return Finding(question, "ended", Answer(None, end))

@@ -1,4 +1,4 @@
-"""What a library is called, and how arrays of it are made."""
+"""Finds the names of a library, and how to make its arrays."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _IMPORTERS = (
     *("experimental.dlpack.from_dlpack", "numpy.from_dlpack"),
     *("Tensor.from_dlpack", "Array.from_dlpack", "array.from_dlpack", "asarray"),
 )
-"""Where libraries have the function that imports; the last copies what it is given."""
+"""The usual places of the function that imports; the last one copies."""
 _STARTS = ("init",)
 _ARRAYS = ("ndarray", "Array", "Tensor", "array")
 
 
 def candidates(subject: Subject) -> Answer:
-    """Find the functions that may import."""
+    """Find functions that may import arrays."""
     found = [
         f"{subject.name}.{path}"
         for path in _IMPORTERS
@@ -35,7 +35,7 @@ def candidates(subject: Subject) -> Answer:
 
 
 def starts(subject: Subject) -> Answer:
-    """Find what may have to be called first."""
+    """Find functions that may have to be called first."""
     found = [f"{subject.name}.{name}" for name in _STARTS if _is_start(subject, name)]
     return Answer(found, ", ".join(found))
 
@@ -68,9 +68,9 @@ def _is_above(kind: object, made: object) -> bool:
 
 
 def distribution_of(module: str) -> str | None:
-    """Return what pip installs for a module, in the version that is there or later."""
+    """Return the distribution of a module, with its installed version as lower bound."""
     root = module.partition(".")[0]
-    # some come in parts, of which one is called as the module is
+    # of several distributions, take the one with the name of the module
     names = sorted(packages_distributions().get(root, []), key=lambda name: (name != root, name))
     if not names:
         return None

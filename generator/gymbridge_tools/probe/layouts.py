@@ -1,4 +1,4 @@
-"""Which memory the importer takes, and which it refuses, misreads or does not live through."""
+"""Finds the layouts that the importer takes, refuses, misreads or crashes with."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LAYOUTS: dict[str, Callable[[], HostArray]] = {
     "negative": lambda: _CUBE[::-1, :, ::-1],
 }
 OFFSETS = (32, 16, 8, 4)
-"""How far memory may be from a multiple of 64, for numbers of four bytes."""
+"""The tested distances from a multiple of 64, for numbers of four bytes."""
 MOST_DIMENSIONS = 33
 
 
@@ -39,7 +39,7 @@ def layout(subject: Subject) -> Answer:
     uses = [use for use in (_doubles, _reads) if use(subject, ordinary)]
     for part in (view, view[..., 0], view[0]):
         array = subject.checked(part)
-        # to hand the layout on again is not to understand it
+        # a library may pass a layout on and still compute wrongly
         for use in uses:
             if not use(subject, array):
                 raise WrongError("it arrives, and cannot be used")
@@ -55,7 +55,7 @@ def _doubles(subject: Subject, array: object) -> bool:
 
 
 def _reads(subject: Subject, array: object) -> bool:
-    """Tell whether the library itself makes an array of NumPy of an array, with the same values."""
+    """Tell whether the library's own export to NumPy has the same values."""
     with suppress(Exception):
         values: HostArray = np.array(called(attribute(array, "__array__")))
         return np.array_equal(values, subject.seen(array))
@@ -83,7 +83,7 @@ def zero_d(subject: Subject) -> Answer:
 
 
 def dimensions(subject: Subject) -> Answer:
-    """Import an array of so many dimensions, or of ever more until there are too many."""
+    """Import an array of a number of dimensions, or of more and more until it fails."""
     if subject.about:
         return _of_dimensions(subject, int(subject.about))
     for count in range(2, MOST_DIMENSIONS):
@@ -100,7 +100,7 @@ def _of_dimensions(subject: Subject, count: int) -> Answer:
 
 
 def byte_offset(subject: Subject) -> Answer:
-    """Import memory that is said to begin with an offset."""
+    """Import memory with an offset."""
     values = aligned(np.arange(16, dtype=np.float32))
     there = subject.seen(subject.take(WithOffset(values[8:], 32)))
     if not np.array_equal(there, values[8:]):

@@ -1,4 +1,4 @@
-"""Whose memory an array is over, and who can write into it."""
+"""Finds who shares the memory of an array, and who can write into it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["QUESTIONS"]
 
 _ROUNDS = 40
 _WRITTEN = 7
-"""What is written over ones."""
+"""The number that overwrites ones."""
 
 
 def shared(subject: Subject) -> Answer:
-    """Write into what was imported: does the array change?"""
+    """Write into imported memory: does the array change?"""
     source = aligned(np.ones(64, np.float32))
     array = subject.make(source)
     source[...] = _WRITTEN
@@ -35,7 +35,7 @@ def shared(subject: Subject) -> Answer:
 
 
 def late(subject: Subject) -> Answer:
-    """Write into what was imported, at once and many times: does a copy ever come too late?"""
+    """Write into imported memory at once, many times: is it ever read too late?"""
     wrong, tried = 0, 0
     for size in (64, 1 << 15, 1 << 20):
         for offset in (0, 4):
@@ -49,7 +49,7 @@ def late(subject: Subject) -> Answer:
 
 
 def read_only(subject: Subject) -> Answer:
-    """Import memory that must not be written, and write into the array."""
+    """Import read-only memory, and write into the array."""
     source = aligned(np.ones(8, np.float32))
     source.flags.writeable = False
     array: object = None
@@ -76,12 +76,12 @@ def mutable(subject: Subject) -> Answer:
 
 
 def _written(view: HostArray) -> int:
-    """Return how many numbers are those that were written."""
+    """Return how many numbers were overwritten."""
     return int(np.count_nonzero(np.equal(view, _WRITTEN)))
 
 
 def _overwrite(array: object) -> str:
-    """Write sevens into ``array``; return how."""
+    """Write sevens into ``array``; return the way that worked."""
     with suppress(TypeError, AttributeError):
         _ = called(attribute(type(array), "__setitem__"), array, 0, _WRITTEN)
         return f"array[0] = {_WRITTEN}"
@@ -93,7 +93,7 @@ def _overwrite(array: object) -> str:
 
 
 def views(subject: Subject) -> Answer:
-    """Look at an array from NumPy: may it be written into?"""
+    """View an array from NumPy: is it writable?"""
     view = subject.seen(subject.make(aligned(np.ones(8, np.float32))))
     word = "writable" if view.flags.writeable else "read-only"
     return Answer(word, f"NumPy's view of an array is {word}")

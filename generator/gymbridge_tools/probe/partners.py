@@ -1,4 +1,4 @@
-"""What comes of the library and others without gymbridge in between, as they are used plainly."""
+"""Tries the library with others directly, without gymbridge."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["PARTNERS", "QUESTIONS"]
 
 PARTNERS = {"torch": "torch", "jax": "jax.numpy"}
-"""The libraries that are tried beside NumPy, and where their `from_dlpack` is."""
+"""The libraries to try beside NumPy, and the path of their `from_dlpack`."""
 
 _VALUES: HostArray = aligned(np.arange(6, dtype=np.float32).reshape(2, 3))
 
 
 def gives(subject: Subject) -> Answer:
-    """Let another library import an array, plainly."""
+    """Let another library import an array."""
     module = import_module(PARTNERS[subject.about])
     taken = called(attribute(module, "from_dlpack"), subject.make(_VALUES))
     if not np.array_equal(np.asarray(taken), _VALUES):
@@ -31,7 +31,7 @@ def gives(subject: Subject) -> Answer:
 
 
 def takes(subject: Subject) -> Answer:
-    """Import an array of another library, plainly."""
+    """Import an array of another library."""
     module = import_module(PARTNERS[subject.about])
     made = called(attribute(module, "asarray"), _VALUES.copy())
     if not np.array_equal(subject.seen(subject.take(made)), _VALUES):

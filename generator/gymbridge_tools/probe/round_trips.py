@@ -1,4 +1,4 @@
-"""There and back again through the converters that were generated from an entry."""
+"""Round trips through the converters generated from an entry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["LIBRARY", "PACKAGE", "QUESTIONS"]
 
 LIBRARY, PACKAGE = "probed", "probed_bridges"
-"""What the library and the package of its wrappers are called."""
+"""The names of the library and of the package with its wrappers."""
 
 
 class _Converter(Protocol):
@@ -29,7 +29,7 @@ class _Converter(Protocol):
 
 
 def round_trip(subject: Subject) -> Answer:
-    """Convert values of the kind that another question was about, and convert them back."""
+    """Convert the values of another question there and back."""
     library = cast("AnyBackend", _generated(f"backends.{LIBRARY}", LIBRARY.upper()))
     there, back = (
         cast("_Converter", _generated(f"converters.{name}", name))
@@ -59,7 +59,7 @@ def _described(values: HostArray) -> str:
 
 
 def _values(about: str) -> HostArray:
-    """Return values of the kind that the question with this key is about."""
+    """Return the values of the question with this key."""
     name, _, kind = about.partition(" ")
     match name:
         case "dtype":

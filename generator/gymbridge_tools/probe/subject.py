@@ -1,4 +1,4 @@
-"""The library in the process that looks at it: arrays of it are made one way, and read another."""
+"""The probed library: makes and reads its arrays."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["Caught", "Subject", "WrongError", "aligned", "attribute", "called", 
 
 
 class WrongError(Exception):
-    """The library did something, and something else than it should."""
+    """The library returned a wrong result."""
 
 
 class Caught:
-    """A block whose error is looked at afterwards: libraries raise what they like."""
+    """A block that catches any error, to read it afterwards."""
 
     error: Exception | None = None
 
@@ -53,17 +53,17 @@ class Caught:
 
 
 def attribute(owner: object, name: str) -> object:
-    """Return an attribute of something that has no types, or None."""
+    """Return an attribute of an untyped object, or None."""
     return cast("object", getattr(owner, name, None))
 
 
 def called(function: object, *arguments: object, **keywords: object) -> object:
-    """Call something that has no types."""
+    """Call an untyped object."""
     return cast("Callable[..., object]", function)(*arguments, **keywords)
 
 
 def dotted_if_there(path: str, module: str) -> object:
-    """Return what ``path`` names, or None."""
+    """Return the object at ``path``, or None."""
     try:
         return dotted(path, module)
     except (AttributeError, ImportError):
@@ -83,15 +83,15 @@ class Subject:
             _ = called(dotted(question.way.start, question.module))
 
     def make(self, view: HostArray, *, legacy: bool = False) -> object:
-        """Import NumPy's memory, as it is."""
+        """Import NumPy memory."""
         numbers = cast("npt.NDArray[np.number]", view)
         return self.take(LegacyExporter(numbers) if legacy else numbers)
 
     def take(self, producer: object) -> object:
-        """Import what another library, or a test, exports.
+        """Import an exporting object.
 
         Raises:
-            WrongError: What comes back is no array of the library.
+            WrongError: The result is no array of the library.
         """
         way = self._way
         if way is None:

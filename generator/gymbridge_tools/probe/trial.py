@@ -1,4 +1,4 @@
-"""The entry on trial: wrappers are generated from it, and what it promises has to come back."""
+"""Tries an entry: generates wrappers from it, and checks round trips."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 __all__ = ["try_entry"]
 
 _PROMISES = ("dtype", "bfloat16", "layout", "offset", "read_only", "zero_d")
-"""The questions whose answers an entry lists: without an answer it promises less."""
+"""The questions whose answers an entry lists; without an answer it promises less."""
 _REFUSED = "refused"
-"""What an entry says of read-only memory that it does not promise to take."""
+"""The value of `read_only` in an entry that takes no read-only memory."""
 _ALWAYS = ("empty", "read_only")
-"""What every entry promises."""
+"""The questions that every entry promises."""
 _HEAD = 'spec_version = 1\nextends = ["gymbridge"]\n'
 _TAIL = f'[matrix]\nbackends = ["{LIBRARY}", "numpy"]\nforms = ["single"]\n'
 
 
 def try_entry(report: Report, patience: float) -> Report:
-    """Return a report whose entry promises only what a backend made from it keeps.
+    """Return a report whose entry promises only what its generic backend keeps.
 
     A promise that is broken is dropped, and the new entry is tried again. What fails and cannot be
     dropped is added to the findings.
 
     Args:
         report: What was found before.
-        patience: Seconds after which a process is taken to hang.
+        patience: Seconds after which a process counts as hanging.
 
     Raises:
         SpecError: No spec can have the entry.
@@ -53,7 +53,7 @@ def try_entry(report: Report, patience: float) -> Report:
         failed = {finding.question.about: finding for finding in _failures(report, patience)}
         promised = {finding.question.key for finding in _promises(report)}
         dtypes = {key for key in promised if key.startswith("dtype ")}
-        # where no dtype comes back it is not the dtypes that are wrong
+        # if no dtype survives, the dtypes are not the cause
         if not failed.keys() & promised or dtypes <= failed.keys():
             return replace(report, findings=(*report.findings, *failed.values()))
         findings = (_dropped(finding, failed) for finding in report.findings)
@@ -78,7 +78,7 @@ def _dropped(finding: Finding, failed: dict[str, Finding]) -> Finding:
 
 
 def _failures(report: Report, patience: float) -> Iterator[Finding]:
-    """Yield what does not come back from a backend of the entry."""
+    """Yield the round trips that fail with a backend of the entry."""
     # there may be another library of the same name
     found = [fact._replace(value=LIBRARY) if fact.key == "name" else fact for fact in facts(report)]
     selection = parse(f"{_HEAD}{entry(report, found)}{_TAIL}", "the entry")

@@ -1,4 +1,4 @@
-"""The process that looks: it writes every finding at once, for it may not live on.
+"""The process that asks questions. It writes each finding at once, because it may crash.
 
 Run as ``python -m gymbridge_tools.probe.worker FINDINGS``, with the questions pickled on its
 standard input.
@@ -41,7 +41,7 @@ _QUESTIONS: dict[str, Callable[[Subject], Answer]] = {
 
 
 def answered(question: Question) -> Finding:
-    """Ask; an error is an answer too."""
+    """Ask a question; an error is an answer, too."""
     answer = Answer(None)
     with Caught() as caught:
         answer = _QUESTIONS[question.name](Subject(question))
@@ -52,7 +52,7 @@ def answered(question: Question) -> Finding:
 
 def main() -> None:
     """Ask one question after the other."""
-    warnings.simplefilter("ignore")  # what a library has to say about the machine
+    warnings.simplefilter("ignore")  # warnings about the machine
     questions = cast("list[Question]", pickle.load(sys.stdin.buffer))
     with Path(sys.argv[1]).open("wb") as findings:
         for question in questions:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -130,8 +131,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
 
     def show_many(self, arrays: Sequence[ArrayT_contra]) -> Iterable[HostView]:
         """View several arrays from NumPy; a library that fetches them by one transfer does so."""
-        for array in arrays:
-            yield self.show(array)
+        return map(self.show, arrays)
 
     @abstractmethod
     def from_host(self, view: HostArray, device: DeviceT_contra | None) -> object:
@@ -145,8 +145,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         self, views: Sequence[HostArray], device: DeviceT_contra | None
     ) -> Iterable[object]:
         """Import several arrays; a library that does it by one call does so here."""
-        for view in views:
-            yield self.from_host(view, device)
+        return map(self.from_host, views, repeat(device))
 
     def beside(self, array: ArrayT_contra, view: HostArray) -> object:
         """Return an array over memory that is nobody else's, where this library's ``array`` is."""

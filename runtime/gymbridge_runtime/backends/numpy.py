@@ -49,6 +49,10 @@ class NumpyBackend(Backend[HostArray, None]):
         return view
 
     @override
+    def from_host_many(self, views: Sequence[HostArray], device: None) -> Sequence[HostArray]:
+        return views
+
+    @override
     def snapshot(self, array: HostArray, device: None) -> object:
         return np.array(array, copy=True, subok=True)
 

@@ -130,15 +130,14 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def from_host(self, view: HostArray, device: torch.device | None) -> object:
-        if device is None and view.dtype in self.kept_dtypes:
-            flags = view.flags
-            if flags.owndata and flags.behaved:
-                return _from_numpy(view)
         tensor = self._as_tensor(view)
         return tensor if device is None else tensor.to(device)
 
     def _as_tensor(self, view: HostArray) -> torch.Tensor:
         """Return a tensor over the memory of ``view``, which may be of a dtype of ml_dtypes."""
+        flags = view.flags
+        if view.dtype in self.kept_dtypes and flags.owndata and flags.behaved:
+            return _from_numpy(view)
         name = view.dtype.name
         bits = view.view(f"u{view.itemsize}") if name in _EXTENDED else view
         if bits.dtype == np.uint64:
@@ -151,7 +150,9 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     def from_host_many(
         self, views: Sequence[HostArray], device: torch.device | None
     ) -> Iterable[object]:
-        if device is None or len(views) == 1 or not _has_storage(device):
+        if device is None:
+            return map(self._as_tensor, views)
+        if len(views) == 1 or not _has_storage(device):
             return super().from_host_many(views, device)
         return upload(views, device, self._as_tensor)
 

@@ -10,7 +10,6 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from gymbridge_runtime.backends.base import HostView
 from gymbridge_runtime.core.describe import shown as text_of
 from gymbridge_runtime.core.direct import DirectImport
 from gymbridge_runtime.core.dtypes import (
@@ -22,7 +21,7 @@ from gymbridge_runtime.core.dtypes import (
 )
 from gymbridge_runtime.core.errors import REFUSED, ConversionError, CopyRequiredError
 from gymbridge_runtime.core.layouts import odd_layout
-from gymbridge_runtime.core.leaves import LeafType, Role
+from gymbridge_runtime.core.leaves import TYPES, LeafType
 from gymbridge_runtime.core.memory import is_writable, silence
 from gymbridge_runtime.core.narrowing import is_host_array
 from gymbridge_runtime.core.ownership import ALLOW_COPIES, Ownership, is_alone, obstacle
@@ -31,12 +30,11 @@ from gymbridge_runtime.core.tree import warn_if_unconverted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.backends.base import AnyBackend, HostView
     from gymbridge_runtime.types import HostArray
 
 __all__ = ["Arrays"]
 
-_INT64 = np.iinfo(np.int64)
 _BITS_IN_WORDS = 1024
 _CAST_FIRST = "cast it first, or allow copies"
 
@@ -77,7 +75,7 @@ class Arrays:
 
     def keep(self, value: object, kind: LeafType, *, is_free: bool) -> object:
         """Return ``value`` itself, or a copy where it may change later."""
-        if kind.role is Role.UNKNOWN:
+        if kind.role == "unknown":
             warn_if_unconverted(value, lambda: _items_of(value))
             return value
         if kind.backend is not None:
@@ -141,15 +139,25 @@ class Arrays:
 
     # -- what is imported from the host -------------------------------------------------------
 
-    def number(self, value: object, role: Role) -> HostArray:
-        """Return memory for the target that holds one number."""
-        if role is Role.SCALAR:
-            array: HostArray = np.array(value)
-        else:
-            array = _array_of_number(cast("complex", value))
-        if self.float_dtype is None and array.dtype in self._kept:
+    def number(self, value: object) -> HostArray:
+        """Return memory for the target that holds one number, of Python or of NumPy."""
+        array: HostArray = np.array(value)
+        dtype = array.dtype
+        if dtype.kind in "uO" and issubclass(type(value), int):
+            raise _too_large(cast("int", value))
+        if dtype in self._kept and self.float_dtype is None:
             return array
-        return self.memory(array, HostView(array, owned=True), None, False, False)
+        stored = self._dtype_of(array, is_bounded=False)
+        return array if stored == dtype else silence().run(array.astype, stored)
+
+    def entry(self, value: object) -> object | None:
+        """Return a number as an array, what stays itself as it is; None for anything else."""
+        kind = TYPES[type(value)]
+        if type(kind) is not LeafType:
+            return None
+        if kind.role in {"number", "scalar"}:
+            return value if self.arrays_only else self.number(value)
+        return value if kind.role == "keep" else None
 
     def memory(
         self,
@@ -236,15 +244,11 @@ def _items_of(value: object) -> Iterable[object]:
     return cast("Iterable[object]", items() if callable(items) else value)
 
 
-def _array_of_number(value: complex) -> HostArray:
-    """Return a 0-d array that keeps the value of a Python number."""
-    if not isinstance(value, int):
-        return np.array(value, np.float64 if isinstance(value, float) else np.complex128)
-    if _INT64.min <= value <= _INT64.max:
-        return np.array(value, np.int64)
+def _too_large(value: int) -> ConversionError:
+    """Say that an array holds no integer of so many digits."""
     # Python does not write integers of very many digits
     many = value.bit_length() > _BITS_IN_WORDS
     text = f"an int of {value.bit_length()} bits" if many else f"the int {value}"
-    raise ConversionError(
+    return ConversionError(
         f"{text} does not fit the 64 bits of an array", "pass it as a str, or leave it out"
     )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import repeat
+from typing import TYPE_CHECKING, TypeAlias
 
 from gymbridge_runtime.backends.registry import recognise
 from gymbridge_runtime.core.arrays import Arrays
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
 from gymbridge_runtime.core.foreign import foreign_view
-from gymbridge_runtime.core.leaves import Role
 from gymbridge_runtime.core.ownership import Ownership
 from gymbridge_runtime.core.tree import Leaves, Node, flatten, path_to, too_deep, unflatten
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.types import HostArray
@@ -62,7 +62,7 @@ class Converter:
 
     def __call__(self, value: object, *, is_free: bool = False) -> object:
         """Return the counterpart of ``value``, to which nobody else refers if it ``is_free``."""
-        (result,) = convert_together([Part(self, value, is_free)])
+        (result,) = convert_together([(self, value, is_free)])
         return result
 
     @override
@@ -90,66 +90,18 @@ def converter_to(target: AnyBackend, device: object, copy: bool | None) -> Conve
 _cached = lru_cache(maxsize=256)(Converter)
 
 
-class Part(NamedTuple):
-    """A tree that is converted together with others."""
+Part: TypeAlias = tuple[Converter, object, bool]
+"""A tree that is converted together with others, and whether nobody but the caller refers to it."""
 
-    converter: Converter
-    value: object
-    is_free: bool
-    """Whether nobody but the caller refers to ``value``."""
+_Tree: TypeAlias = tuple[Converter, "Node | None", "Leaves", list[object]]
+"""A tree on its way: its converter, its structure, its leaves, and what takes their places."""
 
-
-class _Tree(NamedTuple):
-    """A tree on its way: its structure, its leaves, and what takes their places."""
-
-    converter: Converter
-    node: Node | None
-    leaves: Leaves
-    results: list[object]
-
-    def explain(self, error: Exception, place: int) -> ConversionError:
-        """Return ``error`` with the path and the description of a leaf."""
-        subject = describe(self.leaves[place][0])
-        if not isinstance(error, ConversionError):
-            error = ConversionError.unforeseen(error, subject)
-        error.about(subject)
-        error.below(self.converter.root + path_to(self.node, place))
-        return error
+_Place: TypeAlias = tuple[_Tree, int]
+"""Where a result goes: a tree, and the number of a leaf of it."""
 
 
-class _Import(NamedTuple):
-    """The host views of one step that go to the same place."""
-
-    arrays: Arrays
-    views: list[HostArray]
-    places: list[tuple[_Tree, int]]
-    """Where the arrays go."""
-
-    def run(self) -> None:
-        """Import all views, and put the arrays in their places."""
-        arrays, places = self.arrays, self.places
-        leaf: tuple[_Tree, int] | None = None
-        try:
-            made = iter(arrays.target.from_host_many(self.views, arrays.device))
-            for leaf in places:
-                leaf[0].results[leaf[1]] = next(made)
-        except REFUSED as error:
-            failure = error if isinstance(error, ConversionError) else arrays.not_made(error)
-            leaf = leaf or self._first_refused()
-            if leaf is None:  # only all of them together are refused
-                failure.below(places[0][0].converter.root)
-            else:
-                failure = leaf[0].explain(failure, leaf[1])
-            raise failure from error.__cause__ if failure is error else error
-
-    def _first_refused(self) -> tuple[_Tree, int] | None:
-        """Find the leaf that is refused, because a call that imports all arrays does not say."""
-        for view, leaf in zip(self.views, self.places, strict=True):
-            try:
-                _ = self.arrays.target.from_host(view, self.arrays.device)
-            except REFUSED:
-                return leaf
-        return None
+_Import: TypeAlias = tuple[Arrays, "list[HostArray]", list[_Place]]
+"""The host views of one step that go to the same library and device, and where results go."""
 
 
 def convert_together(parts: Sequence[Part]) -> list[object]:
@@ -159,62 +111,64 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
     """
     trees: list[_Tree] = []
     imports: list[_Import] = []
-    fetches: dict[AnyBackend, list[tuple[_Tree, int, _Import]]] = {}
+    together: _Import | None = None
+    fetches: dict[AnyBackend, list[tuple[_Place, _Import]]] = {}
     for converter, value, is_free in parts:
+        arrays = converter.arrays
+        if (
+            together is None
+            or together[0].device is not arrays.device
+            or together[0].target is not arrays.target
+        ):
+            together = arrays, [], []
+            imports.append(together)
         leaves: Leaves = []
         results: list[object] = []
         try:
-            tree = _Tree(converter, flatten(value, leaves, is_alone=is_free), leaves, results)
+            node = flatten(value, leaves, is_alone=is_free)
         except RecursionError:
             raise too_deep(value, converter.root) from None
         except ConversionError as error:
             error.below(converter.root)
             raise
+        tree = converter, node, leaves, results
         trees.append(tree)
-        arrays = converter.arrays
-        together = imports[-1] if imports else None
-        if (
-            together is None
-            or together.arrays.device is not arrays.device
-            or together.arrays.target is not arrays.target
-        ):
-            together = _Import(arrays, [], [])
-            imports.append(together)
         try:
             for leaf, kind, is_leaf_free in leaves:
                 role, source = kind
                 result: object = None
                 view: HostArray | None = None
-                if role is Role.NUMBER or role is Role.SCALAR:
+                if role in {"number", "scalar"}:
                     if arrays.arrays_only:
                         result = leaf
                     else:
-                        view = arrays.number(leaf, role)
-                elif role is Role.KEEP:
+                        view = arrays.number(leaf)
+                elif role == "keep":
                     result = leaf
-                elif role is Role.UNKNOWN or role is Role.OPAQUE:
+                elif role in {"unknown", "opaque"}:
                     result = arrays.keep(leaf, kind, is_free=is_leaf_free)
                 elif source is arrays.target:
                     result = arrays.own(leaf, is_free=is_leaf_free)
-                elif role is Role.ARRAY and source is not None:
+                elif role == "array" and source is not None:
                     result = arrays.direct(source, leaf)
                     if result is None:
-                        fetches.setdefault(source, []).append((tree, len(results), together))
+                        fetches.setdefault(source, []).append(((tree, len(results)), together))
                 else:
                     shown = foreign_view(leaf) if source is None else None
-                    view = arrays.memory(leaf, shown, source, is_leaf_free, tree.node is None)
+                    view = arrays.memory(leaf, shown, source, is_leaf_free, node is None)
                 if view is not None:
-                    together.views.append(view)
-                    together.places.append((tree, len(results)))
+                    _, views, places = together
+                    views.append(view)
+                    places.append((tree, len(results)))
                 results.append(result)
         except REFUSED as error:
-            failure = tree.explain(error, len(results))
+            failure = _explained(error, (tree, len(results)))
             raise failure from error.__cause__ if failure is error else error
     for source, fetched in fetches.items():
         _fetch(source, fetched)
-    for together in imports:
-        if together.views:
-            together.run()
+    for arrays, views, places in imports:
+        if views:
+            _import(arrays, views, places)
     converted: list[object] = []
     for converter, node, _, results in trees:
         try:
@@ -224,16 +178,51 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
     return converted
 
 
-def _fetch(source: AnyBackend, leaves: Sequence[tuple[_Tree, int, _Import]]) -> None:
+def _fetch(source: AnyBackend, leaves: Sequence[tuple[_Place, _Import]]) -> None:
     """View arrays of ``source`` on the host, together."""
-    shown = iter(source.show_many([tree.leaves[place][0] for tree, place, _ in leaves]))
-    for tree, place, together in leaves:
-        leaf = tree.leaves[place][0]
-        arrays, is_whole = tree.converter.arrays, tree.node is None
+    shown = iter(source.show_many([tree[2][number][0] for (tree, number), _ in leaves]))
+    for place, together in leaves:
+        (converter, node, all_leaves, _), number = place
         try:
-            view = arrays.memory(leaf, next(shown), source, False, is_whole)
+            view = converter.arrays.memory(
+                all_leaves[number][0], next(shown), source, False, node is None
+            )
         except REFUSED as error:
-            failure = tree.explain(error, place)
+            failure = _explained(error, place)
             raise failure from error.__cause__ if failure is error else error
-        together.views.append(view)
-        together.places.append((tree, place))
+        _, views, places = together
+        views.append(view)
+        places.append(place)
+
+
+def _import(arrays: Arrays, views: list[HostArray], places: list[_Place]) -> None:
+    """Import all views, and put the arrays in their places.
+
+    What the library refuses together is imported one by one, so that the error names a leaf.
+    """
+    target, device = arrays.target, arrays.device
+    made: Iterable[object]
+    try:
+        made = [*target.from_host_many(views, device)]
+    except REFUSED:
+        made = map(target.from_host, views, repeat(device))
+    found = iter(made)
+    for place in places:
+        (_, _, _, results), number = place
+        try:
+            results[number] = next(found)
+        except REFUSED as error:
+            failure = error if isinstance(error, ConversionError) else arrays.not_made(error)
+            failure = _explained(failure, place)
+            raise failure from error.__cause__ if failure is error else error
+
+
+def _explained(error: Exception, place: _Place) -> ConversionError:
+    """Return ``error`` with the path and the description of a leaf."""
+    (converter, node, leaves, _), number = place
+    subject = describe(leaves[number][0])
+    if not isinstance(error, ConversionError):
+        error = ConversionError.unforeseen(error, subject)
+    error.about(subject)
+    error.below(converter.root + path_to(node, number))
+    return error

@@ -129,14 +129,21 @@ def first_misfit(view: HostArray, dtype: AnyDType) -> int | None:
     """Return an integer of ``view`` that the integer ``dtype`` cannot hold, or None."""
     if view.size == 0:
         return None
-    bounds = np.iinfo(dtype)
+    lowest, highest = integer_bounds(dtype)
     if 0 in view.strides and view.ndim:  # what is broadcast holds each value once, and many times
         view = view[tuple([slice(None) if stride else slice(1) for stride in view.strides])]
     extremes = (view,) if view.ndim == 0 else (view.min(), view.max())
     for extreme in map(int, cast("Sequence[SupportsInt]", extremes)):
-        if not bounds.min <= extreme <= bounds.max:
+        if not lowest <= extreme <= highest:
             return extreme
     return None
+
+
+@cache
+def integer_bounds(dtype: AnyDType) -> tuple[int, int]:
+    """Return the lowest and the highest integer of ``dtype``."""
+    bounds = np.iinfo(dtype)
+    return int(bounds.min), int(bounds.max)
 
 
 @cache

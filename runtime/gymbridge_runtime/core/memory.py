@@ -23,6 +23,7 @@ __all__ = [
     "is_aligned",
     "is_behaved",
     "is_writable",
+    "ndarray",
     "number_of",
     "silence",
     "usual_items",
@@ -30,11 +31,12 @@ __all__ = [
 
 # -- what rendered code calls of NumPy, for values of which a type checker knows nothing -------
 
+ndarray: Final = np.ndarray
 as_array: Final = cast("Callable[[object], HostArray]", np.asarray)
 copied: Final = cast("Callable[[object], HostArray]", np.ndarray.copy)
 is_behaved: Final = cast("Callable[[object], bool]", attrgetter("flags.behaved"))
 """Tell whether an array is aligned and may be written into."""
-number_of: Final = cast("Callable[[HostArray], int | float]", np.ndarray.item)
+number_of: Final = cast("Callable[[object], int | float]", np.ndarray.item)
 """Return the number of an array that has one."""
 
 

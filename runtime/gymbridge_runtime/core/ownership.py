@@ -198,6 +198,10 @@ def own(array: HostArray) -> HostArray:
     return array.copy()
 
 
+def _nothing(_value: object) -> None:
+    return None
+
+
 class Owner:
     """Does the same for the observations of one wrapper.
 
@@ -205,14 +209,23 @@ class Owner:
         float_dtype: What floating numbers are cast to; None: they are not cast.
         shares: Whether an array that nobody else can reach may be kept itself.
         is_constant: Whether the memory never changes, so that a view of it may be kept.
+        other: Converts the values of infos that are no arrays; None for what it cannot.
     """
 
-    __slots__: tuple[str, ...] = ("_alone", "_alone_as_item", "_float_dtype", "_is_constant")
+    __slots__: tuple[str, ...] = (
+        *("_alone", "_alone_as_item", "_float_dtype", "_is_constant", "_other"),
+    )
 
     def __init__(
-        self, float_dtype: AnyDType | None, *, shares: bool, is_constant: bool = False
+        self,
+        float_dtype: AnyDType | None,
+        *,
+        shares: bool,
+        is_constant: bool = False,
+        other: Callable[[object], object] = _nothing,
     ) -> None:
         self._float_dtype: AnyDType | None = float_dtype
+        self._other: Callable[[object], object] = other
         self._alone: int = ALONE_AS_ARGUMENT if shares else _NEVER
         self._alone_as_item: int = _ALONE_AS_ITEM if shares else _NEVER
         self._is_constant: bool = is_constant
@@ -229,7 +242,7 @@ class Owner:
         return array if self._is_constant else array.copy()
 
     def own_items(self, arrays: object) -> dict[object, object] | None:
-        """Return the same for a dictionary; None for anything but a dictionary of NumPy arrays."""
+        """Return the same for a dictionary of NumPy arrays; None for anything else."""
         if not is_plain_dict(arrays):
             return None
         wanted = self._float_dtype
@@ -237,7 +250,10 @@ class Owner:
         new: dict[object, object] = {}
         for key, array in arrays.items():
             if type(array) is not np.ndarray:
-                return None
+                new[key] = other = self._other(array)
+                if other is None:
+                    return None
+                continue
             if wanted is not None and array.dtype is not wanted and is_floating(array.dtype):
                 new[key] = _cast(array, wanted)
                 continue
@@ -247,6 +263,19 @@ class Owner:
                     new[key] = array
                     continue
             new[key] = array.copy()
+        return new
+
+    def viewed_items(
+        self, values: object, view: Callable[[object], HostArray], usual: type[object] | None
+    ) -> dict[object, object] | None:
+        """Do the same for a dictionary of arrays of another library, which ``view`` shows."""
+        if not is_plain_dict(values):
+            return None
+        new: dict[object, object] = {}
+        for key, value in values.items():
+            new[key] = entry = self.own(view(value)) if type(value) is usual else self._other(value)
+            if entry is None:
+                return None
         return new
 
 

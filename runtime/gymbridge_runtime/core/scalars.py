@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 from gymbridge_runtime.core.describe import describe, shown
 from gymbridge_runtime.core.dtypes import is_number
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
 from gymbridge_runtime.core.foreign import foreign_view
-from gymbridge_runtime.core.leaves import TYPES, LeafType, Role
+from gymbridge_runtime.core.leaves import TYPES, LeafType
 from gymbridge_runtime.core.memory import number_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["host_numbers", "to_python"]
 
 
+_USUAL: Final = frozenset({bool, float, np.bool_, np.float32, np.float64})
+"""The types of most rewards and flags; Python takes all their values."""
+
+
 def to_python(value: object, python: type[float] | type[bool], tree: Converter) -> object:
     """Return one number of any library as ``python``.
 
@@ -30,6 +34,8 @@ def to_python(value: object, python: type[float] | type[bool], tree: Converter) 
     """
     make = cast("Callable[[object], object]", python)
     kind = type(value)
+    if kind in _USUAL:
+        return make(value)
     try:
         if type(value) is np.ndarray and value.size == 1 and value.dtype.kind in "biuf":
             return make(number_of(value))
@@ -59,9 +65,9 @@ def host_numbers(value: object) -> HostArray | None:
     kind = TYPES[type(value)]
     if type(kind) is not LeafType:
         return None
-    if kind.role is Role.FOREIGN:
+    if kind.role == "foreign":
         view = foreign_view(value).array
-    elif kind.backend is not None and kind.role is not Role.OPAQUE:
+    elif kind.backend is not None and kind.role != "opaque":
         view = kind.backend.show(value).array
     else:
         return None

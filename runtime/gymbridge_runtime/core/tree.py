@@ -14,7 +14,6 @@ from gymbridge_runtime.core.leaves import (
     NUMBERS,
     TYPES,
     LeafType,
-    Role,
     kind_of_numbers,
     treatment_of,
 )
@@ -70,7 +69,7 @@ def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
     """
     kind = TYPES[type(value)]
     if type(kind) is LeafType:
-        if kind.role is Role.HOST and kind_of_numbers(value) not in NUMBERS:
+        if kind.role == "host" and kind_of_numbers(value) not in NUMBERS:
             kind = treatment_of(value, kind)
         if type(kind) is LeafType:
             leaves.append((value, kind, is_alone))
@@ -87,12 +86,18 @@ def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
         ) from error
     node = Node(container, value, keys)
     is_alone = is_alone and container.is_provable
+    nodes = node.children
     try:
         for child in children:
             is_child_alone = is_alone and getrefcount(child) == ALONE_AS_CHILD
-            node.children.append(flatten(child, leaves, is_alone=is_child_alone))
+            kind = TYPES[type(child)]
+            if type(kind) is LeafType and kind.role != "host":  # most children, without a call
+                leaves.append((child, kind, is_child_alone))
+                nodes.append(None)
+            else:
+                nodes.append(flatten(child, leaves, is_alone=is_child_alone))
     except ConversionError as error:
-        error.below(container.step(keys[len(node.children)]))
+        error.below(container.step(keys[len(nodes)]))
         raise
     node.end = len(leaves)
     return node
@@ -145,7 +150,7 @@ def warn_if_unconverted(value: object, held: Callable[[], Iterable[object]]) -> 
 
 def _is_array(value: object) -> bool:
     kind = TYPES[type(value)]
-    return type(kind) is LeafType and kind.role in {Role.HOST, Role.ARRAY, Role.FOREIGN}
+    return type(kind) is LeafType and kind.role in {"host", "array", "foreign"}
 
 
 def path_to(node: Node | None, place: int) -> str:
@@ -174,7 +179,7 @@ def too_deep(value: object, root: str) -> ConversionError:
             del ways[-1], above[-1:]
             continue
         kind = TYPES[type(child)]
-        if type(kind) is LeafType and kind.role is Role.HOST:
+        if type(kind) is LeafType and kind.role == "host":
             kind = treatment_of(child, kind)
         if type(kind) is LeafType:
             continue

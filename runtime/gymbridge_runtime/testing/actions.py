@@ -63,9 +63,7 @@ def _sampled(spaces: dict[str, AnySpace], form: Form, seed: int) -> object:
 class ActionTests(PairTests):
     """What an environment receives fits its action space."""
 
-    def test_actions_arrive_as_the_space_would_have_sampled_them(
-        self, pair: Pair, form: str
-    ) -> None:
+    def test_actions_arrive_as_the_space_samples_them(self, pair: Pair, form: str) -> None:
         """Of every kind of space, in the structure, dtype and shape of a sample."""
         sides = self.sides(pair)
         kind = BY_NAME[form]
@@ -88,7 +86,7 @@ class ActionTests(PairTests):
                 arrived += 1
         assert arrived > len(SPACES)
 
-    def test_sampled_actions_are_the_agents_own_arrays(self, pair: Pair, form: str) -> None:
+    def test_sample_action_returns_the_agents_arrays(self, pair: Pair, form: str) -> None:
         """`sample_action` gives what `step` takes."""
         sides = self.sides(pair)
         kind = BY_NAME[form]

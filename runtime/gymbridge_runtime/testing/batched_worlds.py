@@ -1,4 +1,4 @@
-"""The environments of `worlds` with arrays for all results, which they write into later."""
+"""The environments of `worlds` with arrays for all results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from gymbridge_runtime.types import AnySpace, AnyType, HostArray, Info
+    from gymbridge_runtime.types import AnySpace, HostArray, Info
 
 __all__ = ["BatchedWorld", "EchoBatched"]
 
@@ -20,7 +20,7 @@ _COUNT = 2
 
 
 class BatchedWorld(gym.Env[object, object]):
-    """Two worlds that start anew by themselves; the rewards of one library and the log of others.
+    """Two worlds that start anew by themselves; their log holds arrays and numbers.
 
     Args:
         library: Where the backend of the library is, ``"package.module:NAME"``.
@@ -35,27 +35,31 @@ class BatchedWorld(gym.Env[object, object]):
         self._arrays: Arrays = Arrays(library)
         self._poses: HostArray = np.zeros((_COUNT, 2), np.float32)
         self._left: HostArray = np.full(_COUNT, EPISODE, np.int32)
+        self._steps: int = 0
 
     @override
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
         _ = super().reset(seed=seed)
         self._poses = self.np_random.uniform(-1, 1, (_COUNT, 2)).astype(np.float32)
         self._left = np.array([EPISODE, EPISODE - 2], np.int32)
+        self._steps = 0
         return self._seen(), {}
 
     @override
-    def step(self, action: object) -> tuple[object, AnyType, AnyType, AnyType, Info]:
+    def step(self, action: object) -> tuple[object, float, bool, bool, Info]:
         self._poses = moved(self._poses, action)
         self._left = cast("HostArray", np.subtract(self._left, 1, dtype=np.int32))
         over: HostArray = np.equal(self._left, 0)
         of = self._arrays.of
-        mean = of(np.array(self._poses.mean(), np.float32))
-        info: Info = {"log": {"mean": mean, "left": int(self._left[0]), "half": 0.5}}
+        self._steps += 1
+        first = of(self._poses[0, :1].reshape(()))
+        info: Info = {"log": {"first": first, "steps": self._steps, "half": 0.5}}
         if np.any(over):
             info |= {"final_observation": self._seen(), "_final_observation": of(over)}
             self._left = np.where(over, np.int32(EPISODE), self._left)
-        # as a wrapper that counts steps does, it has one flag for all
-        return self._seen(), of(self._poses[:, 0].copy()), of(over), False, info
+        # Gymnasium declares numbers; one flag for all is what a limit of steps makes of it
+        rewards, over_now = of(self._poses[:, 0].copy()), of(over)
+        return self._seen(), cast("float", rewards), cast("bool", over_now), False, info
 
     def _seen(self) -> object:
         return self._arrays.of({"pose": self._poses, "left": self._left.reshape(_COUNT, 1)})

@@ -206,9 +206,7 @@ def _array_in(tree: object) -> object:
 class BufferTests(PairTests):
     """Environments may keep what they return: wrappers share only what nobody else can reach."""
 
-    def test_what_was_returned_stays_when_the_environment_overwrites_it(
-        self, pair: Pair, form: str
-    ) -> None:
+    def test_stored_values_never_change(self, pair: Pair, form: str) -> None:
         """Arrays and the containers around them, in observations, rewards, flags and infos."""
         sides = self.sides(pair)
         expect = Expectation(sides.target)
@@ -222,7 +220,7 @@ class BufferTests(PairTests):
                         wrong = list(expect.differences(step[place], one.expected(number), where))
                         assert not wrong, "; ".join(map(str, wrong))
 
-    def test_a_new_array_is_shared_and_a_kept_one_is_not(self, pair: Pair, form: str) -> None:
+    def test_a_fresh_array_is_shared_and_a_kept_one_is_copied(self, pair: Pair, form: str) -> None:
         """By address; what never changes may be seen where it is."""
         sides = self.sides(pair)
         source, target = sides.source, sides.target

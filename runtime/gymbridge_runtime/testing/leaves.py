@@ -98,7 +98,7 @@ class LeafTests(PairTests):
         assert not differences, "; ".join(map(str, differences))
         return 1
 
-    def test_integers_keep_their_value_or_are_refused_by_name(self, pair: Pair) -> None:
+    def test_integers_keep_their_value_or_are_refused(self, pair: Pair) -> None:
         """The largest of a dtype fits no narrower one, and no integer becomes another."""
         sides = self.sides(pair)
         expect = Expectation(sides.target)
@@ -129,7 +129,7 @@ class LeafTests(PairTests):
                 found = pair.convert({"number": number})
                 assert not list(expect.differences(found, {"number": number}, "value"))
 
-    def test_everything_else_stays_as_it_is(self, pair: Pair) -> None:
+    def test_other_values_stay_themselves(self, pair: Pair) -> None:
         """No value is taken for an array, or for a container, that is none."""
         _ = self.sides(pair)
         for value in _KEPT:
@@ -168,7 +168,7 @@ class LeafTests(PairTests):
         assert untyped(pair.convert(bounded), "maxlen") == bounded.maxlen
         assert expect.leaves >= len(containers)
 
-    def test_arrays_of_the_target_are_there_already(self, pair: Pair) -> None:
+    def test_arrays_of_the_target_are_returned_themselves(self, pair: Pair) -> None:
         """What the agent made itself comes back as itself."""
         sides = self.sides(pair)
         own = sides.target.make(sample((3,), "float32"))
@@ -176,7 +176,7 @@ class LeafTests(PairTests):
         assert is_sequence(found)
         assert found[0] is own
 
-    def test_a_container_in_itself_is_an_error(self, pair: Pair) -> None:
+    def test_a_container_that_contains_itself_is_an_error(self, pair: Pair) -> None:
         """No input is walked for ever."""
         _ = self.sides(pair)
         cycle: dict[str, object] = {}

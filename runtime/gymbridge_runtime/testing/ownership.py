@@ -53,7 +53,7 @@ def shares(sides: Sides) -> bool:
 class OwnershipTests(PairTests):
     """A snapshot is one, what never changes is never written into, and no copy is hidden."""
 
-    def test_a_snapshot_holds_when_its_source_is_overwritten(self, pair: Pair) -> None:
+    def test_a_snapshot_does_not_change_when_its_source_is_overwritten(self, pair: Pair) -> None:
         """At once, at every size: libraries that copy later, or never, lose here."""
         sides = self.sides(pair)
         attacked = 0
@@ -78,7 +78,7 @@ class OwnershipTests(PairTests):
             ways["copy=None"] = pair.convert
         return ways
 
-    def test_what_may_be_shared_is(self, pair: Pair) -> None:
+    def test_memory_is_shared_where_both_libraries_allow(self, pair: Pair) -> None:
         """Sharing is by address, and of no size: nothing is copied that need not be."""
         sides = self.sides(pair)
         if not shares(sides):
@@ -89,7 +89,7 @@ class OwnershipTests(PairTests):
         assert sides.source.overwrite(array)
         assert same_bytes(sides.target.values(result), sides.source.values(array))
 
-    def test_what_never_changes_is_never_written_into(self, pair: Pair) -> None:
+    def test_immutable_memory_is_never_written(self, pair: Pair) -> None:
         """No result is a way into memory of a library whose arrays do not change, or read-only."""
         sides = self.sides(pair)
         backend = sides.source.backend
@@ -107,7 +107,7 @@ class OwnershipTests(PairTests):
             _ = sides.target.overwrite(result)
             assert same_bytes(sides.source.values(array), before), f"copy={copy}"
 
-    def test_true_always_copies(self, pair: Pair) -> None:
+    def test_copy_true_copies(self, pair: Pair) -> None:
         """The result has memory of its own, and can be written into where arrays can."""
         sides = self.sides(pair)
         for size in _SIZES:
@@ -119,7 +119,7 @@ class OwnershipTests(PairTests):
         own = sides.target.make(_numbers(64))
         assert pair.convert(own, copy=True) is not own
 
-    def test_false_shares_or_says_where_it_cannot(self, pair: Pair) -> None:
+    def test_copy_false_shares_or_names_the_leaf(self, pair: Pair) -> None:
         """No copy is made without a word."""
         sides = self.sides(pair)
         array = _made(sides.source, 4096)

@@ -41,14 +41,16 @@ def _options(sides: Sides) -> tuple[dict[str, object], ...]:
 class EpisodeTests(PairTests):
     """Whole episodes, before and after a wrapper has travelled."""
 
-    def test_a_wrapper_returns_what_its_environment_returns(self, pair: Pair, form: str) -> None:
+    def test_a_wrapper_returns_the_converted_values_of_its_environment(
+        self, pair: Pair, form: str
+    ) -> None:
         """Leaf by leaf, over several episodes."""
         sides = self.sides(pair)
         for options in _options(sides):
             agent = pair.wrap(form, _world(sides, form), **options)
             assert check_bridge(agent, steps=3 * EPISODE) > 10 * EPISODE
 
-    def test_a_restored_wrapper_goes_on_with_the_episode(self, pair: Pair, form: str) -> None:
+    def test_a_restored_wrapper_continues_the_episode(self, pair: Pair, form: str) -> None:
         """Through pickle and deepcopy, with whatever it was told."""
         sides = self.sides(pair)
         for name, travel in _WAYS.items():
@@ -61,7 +63,7 @@ class EpisodeTests(PairTests):
                 assert type(restored) is type(agent)
                 _alike(restored, agent, sides, name)
 
-    def test_a_spec_makes_the_wrapper_again(self, pair: Pair, recorded_form: str) -> None:
+    def test_a_spec_restores_the_wrapper(self, pair: Pair, recorded_form: str) -> None:
         """As JSON too: what the wrapper was told is recorded as text."""
         sides = self.sides(pair)
         for options in _options(sides):

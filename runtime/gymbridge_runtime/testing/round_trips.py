@@ -18,7 +18,7 @@ __all__ = ["RoundTripTests"]
 class RoundTripTests(PairTests):
     """Converters of both directions undo each other, and change nothing on the way."""
 
-    def test_what_both_libraries_hold_comes_back(self, pair: Pair) -> None:
+    def test_a_round_trip_keeps_every_common_dtype(self, pair: Pair) -> None:
         """Every dtype in every copy mode, in a tree of other things."""
         sides = self.sides(pair)
         expect = Expectation(sides.source)
@@ -36,7 +36,7 @@ class RoundTripTests(PairTests):
                     compared += 1
         assert compared > 0, f"{pair.source} and {pair.target} have no dtype in common"
 
-    def test_nothing_is_changed_on_the_way(self, pair: Pair) -> None:
+    def test_a_conversion_does_not_change_its_source(self, pair: Pair) -> None:
         """A conversion leaves what it is given as it was."""
         sides = self.sides(pair)
         values = sample((2, 3), "float32")

@@ -95,7 +95,7 @@ class BatchedBridge(
 
     def sample_action(self) -> WrapperActType:
         """Return a random action as the agent's own arrays."""
-        return self._convert.sample(self.action_space.sample())
+        return self._convert.sample(cast("object", self.action_space.sample()))
 
     @property
     @override

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, NamedTuple, cast
 
 import numpy as np
 from gymbridge_runtime.core.actions import Fitter
-from gymbridge_runtime.core.converter import Converter, Part, convert_together
+from gymbridge_runtime.core.converter import convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import is_integer
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
@@ -19,7 +19,7 @@ from gymbridge_runtime.core.narrowing import (
     is_single_number,
     untyped,
 )
-from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, Ownership, getrefcount
+from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, getrefcount
 from gymbridge_runtime.core.scalars import host_numbers
 from gymbridge_runtime.wrappers.batched_env import as_space, owner_of
 from gymbridge_runtime.wrappers.conversions import (
@@ -67,8 +67,11 @@ class BatchedConversions(
 
     __slots__: tuple[str, ...] = ("_flag_dtype", "batch_shape")
 
+    # loggers want numbers, and twenty arrays of one number would cost more than the step
+    keeps_numbers: ClassVar[bool] = True
+
     def __init__(self, env: object, settings: Settings) -> None:
-        source, copy = settings.source, settings.copy
+        source = settings.source
         place = settings.env_device
         place = _device_of(env, source) if place is None else place
         super().__init__(env, settings._replace(env_device=place))
@@ -77,19 +80,10 @@ class BatchedConversions(
             count = untyped(owner_of(env, "num_envs"), "num_envs")
         except AttributeError:
             count = None
-        self.batch_shape: tuple[int, ...] = () if count is None else (int(cast("int", count)),)
+        self.batch_shape: tuple[int, ...] = () if count is None else (cast("int", count),)
         self._flag_dtype: object = None
-        # loggers want numbers, and twenty floats would cost more than the step
-        self._info: Converter = Converter(
-            settings.target,
-            device=settings.target.replicated(self.device),
-            copy=copy,
-            default=Ownership.PROVE,
-            arrays_only=True,
-            root="info",
-        )
         self._fitter: Fitter = _CastFitter(
-            never_copies=copy is False, for_numpy=source.name == "numpy"
+            never_copies=settings.copy is False, for_numpy=source.name == "numpy"
         )
 
     @override
@@ -127,7 +121,7 @@ class BatchedConversions(
         rewards = self._for_all(rewards)
         terminations, truncations = self._flags(terminations), self._flags(truncations)
         values = obs, rewards, terminations, truncations, infos
-        new = convert_together([*map(Part, ways, values, are_free)])
+        new = convert_together([*zip(ways, values, are_free, strict=True)])
         return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(new))
 
     def _for_all(self, value: object) -> object:

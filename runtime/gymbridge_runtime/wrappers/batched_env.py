@@ -17,6 +17,7 @@ from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
+    from abc import ABC
     from collections.abc import Callable
 
     from gymbridge_runtime import types
@@ -48,11 +49,11 @@ def owner_of(env: object, name: str) -> object:
     """Return the environment that has an attribute: ``env``, or the first one below that has it."""
     owner = env
     while not hasattr(owner, name):
-        unwrapped = cast("object", getattr(owner, "unwrapped", owner))
-        below = cast("object", getattr(owner, "env", unwrapped))
-        if below is owner:
+        below = next((each for each in ("env", "unwrapped") if hasattr(owner, each)), None)
+        inner = owner if below is None else untyped(owner, below)
+        if inner is owner:
             raise AttributeError(f"{type(owner).__name__} has no attribute {name!r}")
-        owner = below
+        owner = inner
     return owner
 
 
@@ -77,7 +78,7 @@ def as_space(found: object) -> object:
 
 if TYPE_CHECKING:
 
-    class BatchedWrapper(Generic[WrapperObsType, WrapperActType, ObsType, ActType]):
+    class BatchedWrapper(Generic[WrapperObsType, WrapperActType, ObsType, ActType], ABC):
         """Gymnasium's base of wrappers, with what such environments have besides."""
 
         env: BatchedEnv[ObsType, ActType]

@@ -7,14 +7,14 @@ unusual comes to the methods.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, Generic, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, cast
 
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.actions import Fitter, samples_like
 from gymbridge_runtime.core.bounds import proves_fit
 from gymbridge_runtime.core.containers import container_of
-from gymbridge_runtime.core.converter import Converter, Part, convert_together
+from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import AnyDType, safe_casts
 from gymbridge_runtime.core.errors import ConversionError
@@ -60,12 +60,24 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # the fast path reads a slot in a third of the time of an attribute
     __slots__: tuple[str, ...] = (
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
-        *("action_type", "casts", "copied", "device", "env_device", "items", "obs_type"),
-        *("own_as_obs", "own_obs", "settings", "_action_space", "_env", "_fast_items", "_fitter"),
-        *("_info", "_obs", "_obs_space", "_options", "_reward", "_sample", "_terminated"),
+        *("action_type", "casts", "copied", "device", "entries", "env_device", "items", "obs_type"),
+        *("own_as_obs", "own_obs", "settings", "_action_space", "_env", "_fast_entries"),
+        *(
+            "_fast_items",
+            "_fitter",
+            "_info",
+            "_obs",
+            "_obs_space",
+            "_options",
+            "_reward",
+            "_sample",
+            "_terminated",
+        ),
         *("_to_env", "_to_host", "_truncated"),
     )
 
+    keeps_numbers: ClassVar[bool] = False
+    """Whether the numbers in infos stay numbers."""
     obs_type: type[object] | None
     """The type of arrays of the environment that take the fast path; None: there is none."""
     own_obs: Callable[[object], HostArray]
@@ -78,6 +90,12 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     """Returns a dictionary whose arrays take the fast path; None for anything else.
 
     NumPy's arrays are copied where somebody else may hold them.
+    """
+    entries: Callable[..., dict[str, object] | None]
+    """Returns the items of an info, its numbers and arrays as NumPy arrays that nobody else holds.
+
+    It returns None where the info holds anything else but texts and flags. For libraries other than
+    NumPy, its second argument is the function that views an array.
     """
     action_type: type[object] | None
     """The type of actions that take the fast path; None: there is none."""
@@ -101,15 +119,14 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._obs_space: AnySpace | None = None
         self._read_action_space(_UNKNOWN_SPACE)
         self.obs_type = self.action_type = None
-        self.items = _no_items
-        self._set_owners(None if float_dtype is None else target.dtype(float_dtype))
+        self.items = self.entries = _no_items
         self.copied = cast("Callable[[object], EnvActT]", copied)
         self._obs: Converter = self._to_agent("obs", self.device, float_dtype)
         self._reward: Converter = self._to_agent("reward", self.device, float_dtype)
         self._terminated: Converter = self._to_agent("terminated", self.device, float_dtype)
         self._truncated: Converter = self._to_agent("truncated", self.device, float_dtype)
         replicated = target.replicated(self.device)
-        self._info: Converter = self._to_agent("info", replicated)
+        self._info: Converter = self._to_agent("info", replicated, arrays_only=self.keeps_numbers)
         self._sample: Converter = Converter(target, device=replicated, root="action")
         self._options: Converter = Converter(
             source,
@@ -127,15 +144,19 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._to_env: Converter = Converter(
             source, device=self.env_device, copy=shares, root="action"
         )
+        self._set_owners(None if float_dtype is None else target.dtype(float_dtype))
         self._fitter: Fitter = Fitter(never_copies=copy is False, for_numpy=source is NUMPY)
 
-    def _to_agent(self, root: str, device: object, float_dtype: object = None) -> Converter:
+    def _to_agent(
+        self, root: str, device: object, float_dtype: object = None, *, arrays_only: bool = False
+    ) -> Converter:
         return Converter(
             self.settings.target,
             device=device,
             copy=self.settings.copy,
             float_dtype=float_dtype,
             default=Ownership.PROVE,
+            arrays_only=arrays_only,
             root=root,
         )
 
@@ -156,8 +177,15 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         else:
             self.own_obs = copied
         self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
+        other = self._info.arrays.entry
+        info_owner = Owner(None, shares=shares, is_constant=keeps_views, other=other)
         self._fast_items: Callable[[object], dict[object, object] | None] = (
             owner.own_items if source is NUMPY else partial(usual_items, usual=source.usual_type)
+        )
+        entries = partial(info_owner.viewed_items, usual=source.usual_type)
+        self._fast_entries = cast(
+            "Callable[..., dict[str, object] | None]",
+            info_owner.own_items if source is NUMPY else entries,
         )
 
     # -- spaces -------------------------------------------------------------------------------
@@ -177,6 +205,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         is_fast = is_fast and target.calls_reach(None) and source.calls_reach(None)
         self.obs_type = source.usual_type if is_fast and target.calls_reach(self.device) else None
         self.items = _no_items if self.obs_type is None else self._fast_items
+        self.entries = _no_items if self.obs_type is None else self._fast_entries
         reaches_env = is_fast and source.calls_reach(self.env_device)
         self.action_type = target.usual_type if reaches_env else None
 
@@ -239,7 +268,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         # counted before anything else refers to them
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
-        parts = Part(self._obs, obs, is_obs_free), Part(self._info, info, is_info_free)
+        parts = (self._obs, obs, is_obs_free), (self._info, info, is_info_free)
         return cast("tuple[ObsT, InfosT]", tuple(convert_together(parts)))
 
     def options(self, options: Info | None) -> Info | None:
@@ -255,7 +284,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         return type(self), (self._env, self.settings)
 
 
-def _no_items(_obs: object) -> None:
+def _no_items(_value: object, _view: object = None) -> None:
     return None
 
 
@@ -284,9 +313,9 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
         # counted before anything else refers to them
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
-        parts = [Part(self._obs, obs, is_obs_free), Part(self._info, info, is_info_free)]
+        parts = [(self._obs, obs, is_obs_free), (self._info, info, is_info_free)]
         # what is on a device comes to the host with the rest
-        parts += map(Part, self._to_numbers, (reward, terminated, truncated), (False,) * 3)
+        parts += zip(self._to_numbers, (reward, terminated, truncated), (False,) * 3, strict=True)
         new_obs, new_info, *numbers = convert_together(parts)
         return cast("ObsT", new_obs), *self.numbers(*numbers), cast("Info", new_info)
 
@@ -331,7 +360,7 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
         )
         ways = self._obs, self._reward, self._terminated, self._truncated, self._info
         values = obs, rewards, terminations, truncations, infos
-        parts = [*map(Part, ways, values, are_free)]
+        parts = [*zip(ways, values, are_free, strict=True)]
         is_empty = type(infos) is dict and not infos
         arrays = convert_together(parts[:-1] if is_empty else parts)
         arrays += [{}] if is_empty else []

@@ -1,4 +1,4 @@
-"""What was recorded is what the environments returned."""
+"""Recorded observations equal those of the environments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_recorded_observations_are_those_of_the_environments(tmp_path: Path) -> None:
+def test_recorded_observations_equal_those_of_the_environments(tmp_path: Path) -> None:
     file = tmp_path / "cartpoles.arrow"
     envs = gym.make_vec("CartPole-v1", num_envs=3, vectorization_mode="sync")
     assert record(envs, file, steps=5, seed=7) == 6
@@ -32,12 +32,12 @@ def test_recorded_observations_are_those_of_the_environments(tmp_path: Path) -> 
         obs, *_ = again.step(again.action_space.sample())
 
 
-def test_observations_are_what_the_bare_environment_returns() -> None:
-    # actions are integers, and Arrow's tensors have those
+def test_observations_equal_those_of_the_bare_environment() -> None:
+    # actions are integers, which Arrow's tensors support
     assert check_bridge(NumpyToPyarrow(gym.make("CartPole-v1")), steps=50) > 200
 
 
-def test_there_and_back_again() -> None:
+def test_a_round_trip_keeps_the_values() -> None:
     env = PyarrowToNumpy(NumpyToPyarrow(gym.make("CartPole-v1")))
     obs, _ = env.reset(seed=1)
     assert type(obs) is np.ndarray
@@ -45,7 +45,7 @@ def test_there_and_back_again() -> None:
     np.testing.assert_array_equal(obs, expected)
 
 
-def test_tensors_are_over_memory_of_their_own() -> None:
+def test_tensors_own_their_memory() -> None:
     array = np.arange(3.0)
     tensor = numpy_to_pyarrow(array)
     array[:] = 0

@@ -1,4 +1,4 @@
-"""Records what agents see as Arrow tensors."""
+"""Records observations as Arrow tensors."""
 
 from arrow_agents.recording import read, record
 

@@ -1,4 +1,4 @@
-"""Episodes as files of Arrow tensors, which other programs map into memory instead of reading."""
+"""Episodes as files of Arrow tensors, which other programs can map into memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["read", "record"]
 
 
 def record(envs: VectorEnv[Any, Any, Any], path: Path, *, steps: int, seed: int = 0) -> int:
-    """Write what random agents observe to ``path``; return how many tensors were written.
+    """Write the observations of random agents to ``path``; return the number of tensors.
 
     A step's observations are copied once, on their way into a tensor, because tensors never change.
     """
