@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import gymbridge
+import gymbridge.batched
 import gymbridge.vector
 from tests.devices.device import Transfers
 from tests.devices.harness import on
-from tests.devices.worlds import ARRAY, DICT, INFO, MOVE, MOVES, World, WorldVector, actual, leaves
+from tests.devices.worlds import (
+    ARRAY,
+    DICT,
+    INFO,
+    MOVE,
+    MOVES,
+    World,
+    WorldBatched,
+    WorldVector,
+    actual,
+    leaves,
+)
 from tests.environments.bridges import same
 
 if TYPE_CHECKING:
@@ -27,6 +39,7 @@ SEEN: dict[str, tuple[Any, Any]] = {
 FORMS: dict[str, tuple[Any, Any]] = {
     "single": (gymbridge, World),
     "vector": (gymbridge.vector, WorldVector),
+    "batched": (gymbridge.batched, WorldBatched),
 }
 MOVED = {"one": MOVE, "three": MOVES}
 
