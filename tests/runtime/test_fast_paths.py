@@ -294,6 +294,12 @@ class VectorInfoSource(VectorSource):
         return *[new(usual) for _ in range(4)], infos
 
 
+@cache
+def flags_of(library: Library) -> tuple[Array, Array]:
+    """Return two flags, always the same: memory that is freed might be used for a result."""
+    return library.make(np.array([True, False])), library.make(np.array([False, False]))
+
+
 class BatchedSource(gym.Env["Array", "Array"]):
     """One of the results of an environment for two worlds is the value."""
 
@@ -302,7 +308,6 @@ class BatchedSource(gym.Env["Array", "Array"]):
     num_envs = 2
 
     source: Source
-    info: bool = False
 
     @override
     def reset(
@@ -313,11 +318,12 @@ class BatchedSource(gym.Env["Array", "Array"]):
     @override
     def step(self, action: Array) -> Array:
         usual, new = self.source.usual, self.source.new
-        flags = self.source.library.make(np.array([True, False]))
-        results = [new(usual), new(usual), flags, flags]
-        if self.source.place < len(results):
-            results[self.source.place] = new()
-        return *results, {}
+        place = self.source.place
+        results = [new() if at == place else new(usual) for at in range(2)]
+        flags = [*flags_of(self.source.library)]
+        if place > 1:
+            flags[place - 2] = new()
+        return *results, *flags, {}
 
 
 class BatchedInfoSource(BatchedSource):
