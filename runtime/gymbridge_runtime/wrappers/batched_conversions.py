@@ -96,14 +96,16 @@ class BatchedConversions(
             self.obs_type: type[object] | None = None
         elif self._flag_dtype is None:
             made = self._to_env(np.zeros(1, _BOOL))
-            self._flag_dtype = _dtype_of(made) if source.dtype_of(made) == _BOOL else None
+            has_bool = hasattr(made, "dtype") and source.dtype_of(made) == _BOOL
+            self._flag_dtype = _dtype_of(made) if has_bool else None
 
     def are_flags(self, terminated: object, truncated: object) -> bool:
         """Tell whether both are arrays of bools that take the fast path."""
         kind, dtype = self.obs_type, self._flag_dtype
         if type(terminated) is not kind or type(truncated) is not kind or dtype is None:
             return False
-        return _dtype_of(terminated) == dtype and _dtype_of(truncated) == dtype
+        one, other = _dtype_of(terminated), _dtype_of(truncated)
+        return one is dtype is other or one == dtype == other  # dtypes take long to compare
 
     @override
     def step(
