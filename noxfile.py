@@ -87,6 +87,15 @@ def nethack(session: nox.Session) -> None:
 
 
 @nox.session
+def mjlab(session: nox.Session) -> None:
+    """Play mjlab, which simulates many worlds and returns arrays only; the first run compiles."""
+    install(session, "jax,torch")
+    # mjlab wants other versions of MuJoCo and Pillow than the tests are run with
+    session.install("-q", "torch==2.13.0", "mjlab==1.6.0", "pytest", "hypothesis")
+    session.run("pytest", "tests/environments/test_mjlab.py", *session.posargs)
+
+
+@nox.session
 def example(session: nox.Session) -> None:
     """Build the example of a package that adds a library, install it, and run its tests."""
     session.run("python", "-m", "scripts.check_example")
