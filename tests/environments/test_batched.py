@@ -17,7 +17,7 @@ from gymnasium.wrappers import OrderEnforcing, TimeLimit
 from gymbridge import ConversionError, CopyRequiredError
 from gymbridge.testing import check_bridge
 from tests.environments.bridges import Value, batched_bridge, counterpart, same, vector_bridge
-from tests.environments.labs import DirectLab, ManagerLab, Plain, Skill
+from tests.environments.labs import DirectLab, ForeignBox, ManagerLab, Plain, Skill
 from tests.environments.worlds import Told
 from tests.libraries.pettingzoo import pettingzoo
 from tests.support import LIBRARIES, Pair, require
@@ -418,6 +418,17 @@ def test_foreign_spaces_become_those_of_gymnasium(pair_of_any: Pair) -> None:
     agent.close()
     assert env.is_closed
     assert isinstance(agent, gym.Wrapper)
+
+
+def test_a_foreign_space_of_integers_may_have_no_bounds() -> None:
+    env = Plain(LIBRARIES["numpy"])
+    env.action_space = ForeignBox((4,), "int64")
+    agent = batched_bridge(NUMPY_TO_TORCH, env)
+    limits = np.iinfo(np.int64)
+    assert agent.action_space == spaces.Box(limits.min, limits.max, (4,), np.int64)
+    env.action_space = ForeignBox((2, 2), "uint8", low=(1, -np.inf), high=9)
+    low = np.array([[1, 0], [1, 0]], np.uint8)
+    assert agent.action_space == spaces.Box(low, np.full((2, 2), 9, np.uint8), dtype=np.uint8)
 
 
 def test_a_space_that_says_too_little_stays_itself() -> None:

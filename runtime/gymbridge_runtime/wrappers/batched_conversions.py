@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, NamedTuple, cast
 
 import numpy as np
+from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.actions import Fitter
 from gymbridge_runtime.core.converter import convert_together
 from gymbridge_runtime.core.describe import describe
@@ -83,7 +84,7 @@ class BatchedConversions(
         self.batch_shape: tuple[int, ...] = () if count is None else (cast("int", count),)
         self._flag_dtype: object = None
         self._fitter: Fitter = _CastFitter(
-            never_copies=settings.copy is False, for_numpy=source.name == "numpy"
+            never_copies=settings.copy is False, for_numpy=source is NUMPY
         )
 
     @override

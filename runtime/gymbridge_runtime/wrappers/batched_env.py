@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, cast
 
 import gymnasium as gym
 import numpy as np
+from gymbridge_runtime.core.dtypes import integer_bounds, is_integer
 from gymbridge_runtime.core.narrowing import is_mapping, is_space, untyped
 from gymnasium import spaces
 from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime import types
-    from gymbridge_runtime.types import AnySpace, Info
+    from gymbridge_runtime.core.dtypes import AnyDType
+    from gymbridge_runtime.types import AnySpace, HostArray, Info
     from gymnasium.envs.registration import EnvSpec
 
 __all__ = ["BatchedEnv", "BatchedWrapper", "as_space", "owner_of"]
@@ -68,12 +70,20 @@ def as_space(found: object) -> object:
     if not all(hasattr(found, name) for name in ("shape", "dtype", "low", "high")):
         return found
     shape = cast("tuple[int, ...]", untyped(found, "shape"))
-    dtype = np.dtype(cast("str", untyped(found, "dtype")))
-    low, high = (
-        np.broadcast_to(np.asarray(untyped(found, name), dtype), shape) for name in ("low", "high")
-    )
+    dtype: AnyDType = np.dtype(cast("str", untyped(found, "dtype")))
+    least, most = integer_bounds(dtype) if is_integer(dtype) else (-np.inf, np.inf)
+    low = _bound(untyped(found, "low"), np.full(shape, least, dtype))
+    high = _bound(untyped(found, "high"), np.full(shape, most, dtype))
     make = cast("Callable[..., AnySpace]", cast("object", spaces.Box))
     return make(low, high, shape, dtype)
+
+
+def _bound(end: object, bound: HostArray) -> HostArray:
+    """Return ``bound``, which is as far away as it can be, with the numbers of ``end`` in it."""
+    given = np.broadcast_to(np.asarray(end, np.float64), bound.shape)
+    is_finite = np.isfinite(given)
+    bound[is_finite] = given[is_finite]
+    return bound
 
 
 if TYPE_CHECKING:
