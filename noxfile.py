@@ -16,15 +16,28 @@ def install(session: nox.Session, extra: str) -> None:
 
 @nox.session(python=["3.11", "3.12", "3.13"])
 def tests(session: nox.Session) -> None:
-    """Run the tests; arguments after `--` go to pytest."""
+    """Run all tests, slow ones included; arguments after `--` go to pytest."""
     install(session, "test")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-m", "", *session.posargs)
 
 
 @nox.session
 def versions(session: nox.Session) -> None:
     """Run some tests with the lowest versions, and the newest on other Pythons; `-- lowest`."""
+    install(session, "test")  # the type checkers, which look at the lowest Gymnasium
     session.run("python", "scripts/versions.py", *session.posargs)
+
+
+@nox.session
+def torch(session: nox.Session) -> None:
+    """Run some tests with the lowest and the newest PyTorch: several GB each on Linux."""
+    session.run("python", "scripts/versions.py", "torch-lowest", "torch-newest")
+
+
+@nox.session
+def neighbours(session: nox.Session) -> None:
+    """Install libraries of agents beside gymbridge, and run one of their agents each."""
+    session.run("python", "scripts/versions.py", "neighbours")
 
 
 @nox.session
@@ -39,7 +52,7 @@ def mutation(session: nox.Session) -> None:
 def coverage(session: nox.Session) -> None:
     """Run the tests and show which lines of the runtime they miss."""
     install(session, "test")
-    session.run("pytest", "--cov", "--cov-report=term", *session.posargs)
+    session.run("pytest", "-m", "", "--cov", "--cov-report=term", *session.posargs)
 
 
 @nox.session
@@ -79,6 +92,14 @@ def catalogue(session: nox.Session, library: str) -> None:
 
 
 @nox.session
+def devices(session: nox.Session) -> None:
+    """Build the simulated device, which has to be possible here, and run the tests on devices."""
+    install(session, "test")
+    session.run("python", "-m", "tests.devices.cpp_device")  # fails without a compiler
+    session.run("pytest", "tests/devices", "-m", "", *session.posargs)
+
+
+@nox.session
 def nethack(session: nox.Session) -> None:
     """Play NetHack, whose environments write every observation into the same buffers."""
     install(session, "test")
@@ -93,6 +114,14 @@ def mjlab(session: nox.Session) -> None:
     # mjlab wants other versions of MuJoCo and Pillow than the tests are run with
     session.install("-q", "torch==2.13.0", "mjlab==1.6.0", "pytest", "hypothesis")
     session.run("pytest", "tests/environments/test_mjlab.py", *session.posargs)
+
+
+@nox.session
+def envpool(session: nox.Session) -> None:
+    """Step EnvPool, which brings 700 MB of assets, in one half, two halves and batches."""
+    install(session, "test")
+    session.install("-q", "-c", "scripts/constraints.txt", "envpool==1.2.5")
+    session.run("pytest", "tests/environments/test_envpool.py", *session.posargs)
 
 
 @nox.session
@@ -118,7 +147,7 @@ def demo(session: nox.Session) -> None:
 def examples(session: nox.Session) -> None:
     """Run the examples, shortened; arguments after `--` go to pytest."""
     install(session, "test")
-    session.run("pytest", "tests/examples", *session.posargs)
+    session.run("pytest", "tests/examples", "-m", "", *session.posargs)
 
 
 @nox.session

@@ -36,7 +36,7 @@ def check(library: str) -> bool:
         python = _environment(Path(folder))
         pip = [sys.executable, "-m", "pip", f"--python={python}", "install", "-q"]
         installed = subprocess.run([*pip, VERSIONS[library]], check=False).returncode == 0
-        tests = [str(python), "-m", "pytest", "tests/catalogue", "-q"]
+        tests = [str(python), "-m", "pytest", "tests/catalogue", "-q", "-m", ""]
         variables = os.environ | _variables(Path(folder)) | {"GYMBRIDGE_CATALOGUE": library}
         passed = (
             installed

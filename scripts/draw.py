@@ -1,4 +1,7 @@
-"""Draw the pictures of the documentation from the spec: `python scripts/draw.py [--check]`."""
+"""Draw the pictures of the documentation from the spec: `python scripts/draw.py [--check]`.
+
+The README's table of versions is drawn as well, from pyproject.toml and the runs of the tests.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from gymbridge_generator.resources import shipped_spec
 from scripts.drawing.attack import attack_picture
 from scripts.drawing.core import core_picture
 from scripts.drawing.matrix import names, sharing_picture
+from scripts.drawing.versions import with_table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+README = DOCS.parent / "README.md"
 
 
 def drawn() -> dict[Path, str]:
@@ -23,6 +28,7 @@ def drawn() -> dict[Path, str]:
         DOCS / "pictures" / "core.svg": core_picture(selection),
         DOCS / "pictures" / "attack.svg": attack_picture(),
         DOCS / "snippets" / "names.md": names(selection),
+        README: with_table(README.read_text(encoding="utf-8")),
     }
 
 

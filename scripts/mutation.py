@@ -201,8 +201,9 @@ def start(tree: Path, *arguments: str) -> None:
 def options_of(group: Group) -> list[str]:
     """Return the options of pytest for the tests of a group."""
     children, memory, forks = PLUGINS
-    plugins = ("no:cacheprovider", children, memory if group.imported else forks)
-    return [*(word for name in plugins for word in ("-p", name)), "-k", group.keep]
+    plugins = ("no:cacheprovider", "xdist.plugin", children, memory if group.imported else forks)
+    one_process = ("-n", "0", "-m", "")
+    return [*(word for name in plugins for word in ("-p", name)), *one_process, "-k", group.keep]
 
 
 def lay_out(group: Group, modules: list[str], tree: Path) -> None:

@@ -1,15 +1,19 @@
 """Run some tests with the lowest versions, and with the newest versions on other Pythons.
 
 Without arguments it runs all settings with an available Python; `python scripts/versions.py lowest`
-runs one of them. `next` runs only on request, with the newest versions of today, unreleased ones
-included. CI's other tests run with `scripts/constraints.txt`, the newest versions for the oldest
-Python. This script runs tests that say most about libraries in the least time, in environments of
-their own.
+runs one of them. Some run only on request: `next` takes the newest versions of today, unreleased
+ones included. CI's other tests run with `scripts/constraints.txt`, the newest versions for the
+oldest Python. This script runs tests that say most about libraries in the least time, in
+environments of their own.
+
+The setting `lowest` ends with the versions of Gymnasium between its lowest and the newest, in the
+same environment, and with the type checkers of this Python, which then look at the lowest.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -18,10 +22,12 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, replace
+from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pytest")
+TOOLS = ("array-api-strict", "cloudpickle", "hypothesis", "pygame-ce", "pytest", "pytest-xdist")
 TESTS = (
     "tests/conformance/test_shipped.py",
     "tests/environments/test_persistence.py",
@@ -31,13 +37,32 @@ TESTS = (
     "tests/generator/test_spec_errors.py",
     "tests/runtime/test_dlpack_facts.py",
 )
+OF_GYMNASIUM = (
+    "tests/conformance/test_shipped.py",
+    "tests/environments/test_actions.py",
+    "tests/environments/test_array_conversion.py",
+    "tests/environments/test_forms.py",
+    "tests/environments/test_neighbours.py",
+    "tests/environments/test_observations.py",
+    "tests/environments/test_persistence.py",
+    "tests/environments/test_vectors.py",
+)
+"""What says most about Gymnasium."""
+SOME_PAIRS = "not cupy and not mlx and not jax"
+"""Its versions differ in nothing that depends on the library."""
 NEED_TORCH = (
     "tests/runtime/test_direct.py",
     "tests/runtime/test_dtypes.py",
     "tests/runtime/test_leaves.py",
     "tests/runtime/test_own_backend.py",
 )
+NEIGHBOURS = ("ray[rllib]", "skrl", "stable-baselines3", "tianshou", "torchrl")
+"""Libraries of agents, which have to install and work beside gymbridge."""
+RECORDED = ("gymnasium", "ray", "skrl", "stable-baselines3", "tianshou", "torch", "torchrl")
+RUNS = ROOT / "scripts" / "last_runs.json"
 MISSING = re.compile(r"(?m)^SKIPPED .*?(?:: |module ')(\w+)(?:', which)? is not installed")
+
+OLDER = re.compile(r"(?m)^SKIPPED .*?: (needs .* is installed)$")
 
 
 @dataclass(frozen=True)
@@ -51,6 +76,10 @@ class Setting:
     absent: frozenset[str]
     """Libraries that are not installed there; only their tests may be skipped."""
     tests: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    """What else pip is told to install."""
+    gymnasiums: tuple[str, ...] = ()
+    """The versions of Gymnasium that follow in the same environment."""
 
 
 def newest(python: str) -> Setting:
@@ -65,14 +94,40 @@ SETTINGS = {
         "3.11",
         "constraints-lowest.txt",
         "all,parallel",
-        frozenset({"tensordict"}),
-        (*TESTS, *NEED_TORCH),
+        frozenset({"Box2D", "dask", "flax", "moviepy", "mujoco", "sparse", "tensordict"}),
+        tuple(sorted({*TESTS, *OF_GYMNASIUM, *NEED_TORCH})),
+        gymnasiums=("1.3.0",),
     ),
     "3.12": newest("3.12"),
     "3.13": newest("3.13"),
 }
-ON_REQUEST = {"next": replace(newest("3.13"), constraints=None)}
-"""The setting that changes every day, and shows future problems."""
+
+
+def pytorch(version: str) -> Setting:
+    """Return the setting of a version of PyTorch, which may be a download of several GB."""
+    return replace(
+        newest("3.12"),
+        extras="cli,generator,jax,mlx,parallel,torch",
+        absent=frozenset({"tensordict"}),
+        tests=(*TESTS, *NEED_TORCH, "tests/runtime/test_fast_paths.py"),
+        also=(f"torch=={version}",),
+    )
+
+
+ON_REQUEST = {
+    "next": replace(newest("3.13"), constraints=None),
+    "neighbours": Setting(
+        "3.11",
+        "constraints-neighbours.txt",
+        "cli,jax,torch",
+        frozenset(),
+        ("tests/neighbours",),
+        also=(*NEIGHBOURS, "flax", "matplotlib"),
+    ),
+    "torch-lowest": pytorch("2.6.0"),
+    "torch-newest": pytorch("2.15.0"),
+}
+"""Settings that change every day, or are large; `last_runs.json` says when each passed."""
 
 
 def interpreter(version: str) -> str | None:
@@ -97,32 +152,94 @@ def requirements(setting: Setting) -> list[str]:
         if setting.constraints is None
         else ["-c", str(ROOT / "scripts" / setting.constraints)]
     )
-    return [*versions, "-e", f"{ROOT}[{setting.extras}]", *TOOLS]
+    return [*versions, "-e", f"{ROOT}[{setting.extras}]", *TOOLS, *setting.also]
 
 
-def run(setting: Setting, python: str, folder: Path) -> bool:
-    """Tell whether the tests pass; only absent libraries may be skipped."""
+def run(name: str, setting: Setting, python: str, folder: Path) -> bool:
+    """Tell whether the tests pass in an environment of their own."""
     subprocess.run([python, "-m", "venv", folder], check=True)
     own = str(folder / ("Scripts" if os.name == "nt" else "bin") / "python")
-    install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    subprocess.run([*install, *requirements(setting)], check=True)
-    subprocess.run([own, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+    pip = [own, "-m", "pip", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "-q", *requirements(setting)], check=True)
+    subprocess.run([*pip, "check"], check=True, stdout=subprocess.DEVNULL)
+    result = passes(own, setting.tests, setting.absent)
+    good = bool(result)
+    if good and name in ON_REQUEST:
+        record(name, result, pip)
+    if setting.gymnasiums:
+        good &= types_agree(pip, folder / "gymnasium")
+    for version in setting.gymnasiums:
+        print(f"-- Gymnasium {version}", flush=True)
+        subprocess.run([*pip, "install", "-q", "--no-deps", f"gymnasium=={version}"], check=True)
+        good &= bool(passes(own, (*OF_GYMNASIUM, "-k", SOME_PAIRS), setting.absent))
+    return good
+
+
+def passes(python: str, tests: tuple[str, ...], absent: frozenset[str]) -> str:
+    """Return how many tests passed; nothing if one fails, or is skipped for no good reason."""
     # with CI set, a missing library is a failure
     environment = {k: v for k, v in os.environ.items() if k not in {"CI", "PYTHONPATH"}}
     options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "error"]
     done = subprocess.run(
-        [own, "-m", "pytest", *options, *setting.tests],
+        [python, "-m", "pytest", *options, *tests],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
-    print(done.stdout if done.returncode else done.stdout.rstrip().rpartition("\n")[2], flush=True)
+    result = done.stdout.rstrip().rpartition("\n")[2]
+    print(done.stdout if done.returncode else result, flush=True)
+    for reason in sorted(set(OLDER.findall(done.stdout))):
+        print(f"skipped: {reason}", flush=True)
     missing = set(MISSING.findall(done.stdout))
-    if unexpected := missing - setting.absent:
+    if unexpected := missing - absent:
         print(f"not installed, and tests were skipped: {', '.join(sorted(unexpected))}")
-    return done.returncode == 0 and not unexpected
+    return "" if done.returncode or unexpected else result.partition(" in ")[0]
+
+
+def types_agree(pip: list[str], folder: Path) -> bool:
+    """Tell whether the type checkers of this Python are right with the lowest Gymnasium."""
+    if find_spec("mypy") is None:
+        print("-- there are no type checkers here", flush=True)
+        return True
+    lowest = str(ROOT / "scripts" / "constraints-lowest.txt")
+    where = ["--no-deps", "--target", str(folder)]
+    subprocess.run([*pip, "install", "-q", *where, "-c", lowest, "gymnasium"], check=True)
+    return (
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-n",
+                "0",
+                "tests/typing/test_lowest_gymnasium.py",
+            ],
+            cwd=ROOT,
+            env=os.environ | {"LOWEST_GYMNASIUM": str(folder)},
+            check=False,
+        ).returncode
+        == 0
+    )
+
+
+def record(name: str, result: str, pip: list[str]) -> None:
+    """Write down what passed today, and with which versions; `scripts/draw.py` shows it."""
+    listed = subprocess.run([*pip, "list", "--format=json"], check=True, capture_output=True)
+    packages = {
+        each["name"].replace("_", "-"): each["version"] for each in json.loads(listed.stdout)
+    }
+    known: dict[str, object] = json.loads(RUNS.read_text(encoding="utf-8"))
+    known[name] = {
+        "date": f"{date.today():%Y-%m-%d}",
+        "result": result,
+        "versions": {
+            each: packages[each].partition("+")[0] for each in RECORDED if each in packages
+        },
+    }
+    RUNS.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -146,7 +263,7 @@ def main() -> int:
         print(f"-- {name}: {versions} on Python {setting.python}", flush=True)
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            bad += [] if run(setting, python, Path(folder)) else [name]
+            bad += [] if run(name, setting, python, Path(folder)) else [name]
         print(f"-- {name} took {time.perf_counter() - start:.0f} s", flush=True)
     if bad:
         print(f"failed: {', '.join(bad)}")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.devices.gpus import STAND_INS
-from tests.support import LIBRARIES, PAIRS, Library, Pair, require
+from tests.support import LIBRARIES, PAIRS, Library, Pair, require, require_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 sys.path[:0] = map(str, STAND_INS)
 
 # `pytest --hypothesis-profile thorough` looks for new cases and prints how to repeat them;
-# by default the same few are tried every time. Machines may be slow.
+# by default the same few are tried every time, and in CI the same thirty. Machines may be slow.
 settings.register_profile(
     "few",
-    max_examples=30,
+    max_examples=10,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("thirty", settings.get_profile("few"), max_examples=30)
 settings.register_profile(
     "thorough",
     settings.get_profile("few"),
@@ -39,6 +40,22 @@ settings.load_profile("few")
 
 
 HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run single files in one process, because workers take seconds to start."""
+    paths: list[str] = config.option.file_or_dir
+    return 0 if paths and all(".py" in path for path in paths) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests of simulated devices as slow: their processes take seconds, and compile C++."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "process" in item.fixturenames:
+            item.add_marker(pytest.mark.slow)
+
+
 MEASURED = {"catalogue", "conformance", "environments", "faults", "generated", "runtime"}
 """The folders whose tests cover the runtime; `pytest --cov` measures only these.
 
@@ -49,6 +66,14 @@ Lines that other tests happen to run say little, and measuring makes tests half 
 def _watching() -> Coverage | None:
     module = sys.modules.get("coverage")  # not imported: not measuring
     return None if module is None else cast("type[Coverage]", module.Coverage).current()
+
+
+@pytest.fixture(autouse=True)
+def versions_that_tests_need(request: pytest.FixtureRequest) -> None:
+    """Skip a test marked ``needs("gymnasium>=1.4")`` where Gymnasium is older."""
+    for marker in request.node.iter_markers("needs"):
+        for text in marker.args:
+            require_version(text)
 
 
 @pytest.fixture(autouse=True)

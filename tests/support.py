@@ -8,6 +8,7 @@ import subprocess
 import sys
 from abc import ABC, abstractmethod
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pytest
+from packaging.requirements import Requirement
 from typing_extensions import override
 
 from tests.devices.gpus import STAND_INS
@@ -36,6 +38,7 @@ __all__ = [
     "identical",
     "missing",
     "require",
+    "require_version",
     "run_python",
 ]
 
@@ -62,6 +65,18 @@ def require(name: str) -> None:
     """Skip the test, or fail it in CI, unless the module ``name`` is installed."""
     if find_spec(name) is None:
         missing(ModuleNotFoundError(name=name))
+
+
+def require_version(text: str) -> None:
+    """Skip what needs another version than there is: `text` is a requirement as pip has them."""
+    requirement = Requirement(text)
+    require(requirement.name)
+    found = version(requirement.name)
+    if found not in requirement.specifier:
+        message = f"needs {requirement}, and {found} is installed"
+        if os.environ.get("CI"):
+            pytest.fail(f"{message}, and CI has to test with it", pytrace=False)
+        pytest.skip(message)
 
 
 # -- processes of their own ---------------------------------------------------------------------

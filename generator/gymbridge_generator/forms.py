@@ -59,6 +59,8 @@ class FormFacts:
     """The first type parameters of environments and wrappers: the agent's name."""
     last: tuple[str, ...]
     """The last type parameters of the wrapper's base class."""
+    env_last: tuple[str, ...]
+    """The last type parameters of the environment."""
     results: tuple[str, ...]
     """What a step returns."""
     values: str
@@ -82,10 +84,11 @@ FORMS: Mapping[Form, FormFacts] = {
         env="gym.Env",
         agent=(),
         last=(),
+        env_last=(),
         results=("{theirs.obs}", "float", "bool", "bool", "Info"),
         values=(
-            "Actions go in as arrays of {title}; observations and infos come back as such. "
-            "Reward, terminated and truncated are a float and two bools."
+            "Actions are arrays of {title}; observations and infos come back as arrays of {title}, "
+            "too. Reward is a float; terminated and truncated are bools."
         ),
         subscript="dict[str, {theirs.array}]",
         example=Example(
@@ -115,10 +118,11 @@ FORMS: Mapping[Form, FormFacts] = {
         env="VectorEnv",
         agent=(),
         last=("{theirs.array}",),
+        env_last=("types.AnyType",),
         results=("{theirs.obs}", "{theirs.array}", "{theirs.array}", "{theirs.array}", "Info"),
         values=(
-            "Actions go in as arrays of {title}; observations, rewards, terminations, "
-            "truncations and infos come back as such."
+            "Actions are arrays of {title}; observations, rewards, terminations, truncations and "
+            "infos come back as arrays of {title}, too."
         ),
         subscript="dict[str, {theirs.array}]",
         example=Example(
@@ -152,6 +156,7 @@ FORMS: Mapping[Form, FormFacts] = {
         env="ParallelEnv",
         agent=("AgentT",),
         last=("{theirs.array}",),
+        env_last=(),
         results=(
             "dict[AgentT, {theirs.obs}]",
             "dict[AgentT, float]",
@@ -160,9 +165,9 @@ FORMS: Mapping[Form, FormFacts] = {
             "dict[AgentT, Info]",
         ),
         values=(
-            "Actions go in as arrays of {title}; observations and infos come back as such, in a "
-            "dictionary with an entry for each agent. Rewards are floats; terminations and "
-            "truncations are bools."
+            "Actions are arrays of {title}; observations and infos come back as arrays of {title}, "
+            "too, in dictionaries with an entry for each agent. Rewards are floats; terminations "
+            "and truncations are bools."
         ),
         subscript="str, dict[str, {theirs.array}]",
         example=Example(
@@ -188,6 +193,7 @@ FORMS: Mapping[Form, FormFacts] = {
         env="BatchedEnv",
         agent=(),
         last=("{theirs.array}",),
+        env_last=(),
         results=("{theirs.obs}", "{theirs.array}", "{theirs.array}", "{theirs.array}", "Info"),
         values=(
             "Actions go in as arrays of {title}; observations, reward, terminated and truncated "

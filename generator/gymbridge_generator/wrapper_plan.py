@@ -114,9 +114,9 @@ class WrapperPlan:
             action=paths.action,
             helpers=", ".join(sorted(_helpers(paths, form))),
             subscription=paragraph(
-                "If the observations are not single arrays, name their type as a subscript, such "
-                + f"as ``{name}[{filled(form.subscript, theirs)}](env)``. `infer` takes the type "
-                + "from the environment's, if that says enough."
+                f"``{name}[{filled(form.subscript, theirs)}](env)`` names the type of observations "
+                + "that are not single arrays. `infer` takes it from the type of ``env``, if that "
+                + "is known."
             ),
             leaves=LEAVES,
             inferred=tuple(_inferred(name, theirs, form)),
@@ -187,7 +187,7 @@ def _inferred(name: str, theirs: naming.Names, form: FormFacts) -> Iterator[Infe
         observed = structure.source if structure is plain else "types.AnyType"
         act = theirs.action or theirs.array
         parameters = [*form.agent, structure.folded(8), act, observed, "_ActLeafT"]
-        wrapped = ", ".join([*form.agent, structure.source, "_ActLeafT"])
+        wrapped = ", ".join([*form.agent, structure.source, "_ActLeafT", *form.env_last])
         yield Inferred(
             env=f"{form.env}[{wrapped}]",
             returns=fold(f") -> {name}[", parameters, "]: ...", indent=4),

@@ -26,7 +26,7 @@ __all__ = [
     "require_runtime_api",
 ]
 
-if not TYPE_CHECKING:  # to a type checker a module's __getattr__ makes every misspelt name valid
+if not TYPE_CHECKING:  # with a module's __getattr__, type checkers accept every misspelt name
     __getattr__, __dir__ = lazy_names(
         __name__,
         {

@@ -7,7 +7,7 @@ from gymbridge_runtime._version import __version__
 __all__ = ["RUNTIME_API", "require_runtime_api"]
 
 RUNTIME_API = 8
-"""Raised by one whenever generated code has to be generated anew."""
+"""Raised by one whenever packages must be generated again."""
 
 
 def require_runtime_api(version: int, package: str) -> None:

@@ -1,4 +1,4 @@
-"""Names of a package that import their module, and with it an array library, when first touched."""
+"""Lazy names of a package: the first use imports their module, and with it an array library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lazy_names(
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = cast("object", getattr(import_module(modules[name]), name))
-        setattr(sys.modules[package], name, value)  # the next look-up does not come here
+        setattr(sys.modules[package], name, value)  # the next look-up finds the name
         return value
 
     def names() -> list[str]:

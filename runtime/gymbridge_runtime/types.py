@@ -1,4 +1,4 @@
-"""Names for types that many modules meet."""
+"""Names for types that many modules use."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ HostArray: TypeAlias = npt.NDArray[np.generic]
 """A NumPy array of any dtype."""
 
 AnyType: TypeAlias = Any  # pyright: ignore[reportExplicitAny] where nothing can be known
-"""What is known at run time only: an environment that ``gym.make`` made, a library's function."""
+"""A type that is known only at run time: of an environment from ``gym.make``, for example."""
 
 AnyArray: TypeAlias = npt.NDArray[Any]  # pyright: ignore[reportExplicitAny] operators need it
-"""A NumPy array in the hands of an agent, whatever its dtype."""
+"""A NumPy array of an agent, of any dtype."""
 
 
 class MakeArray(Protocol):
     """A function of a library that makes an array.
 
-    To a type checker the array is whatever the code expects, as an observation may be declared as
-    anything; nobody passes ``into``.
+    To a type checker the result has the expected type, because observations may be declared as
+    anything. Nobody passes ``into``.
     """
 
     def __call__(self, array: object, into: type[MadeT] | None = None, /) -> MadeT:
@@ -51,7 +51,7 @@ class MakeArray(Protocol):
 
 
 class MakeArrayAt(Protocol):
-    """The same for a function that takes a device as well."""
+    """A function of a library that makes an array on a device."""
 
     def __call__(self, array: object, device: object, into: type[MadeT] | None = None, /) -> MadeT:
         """Return an array on ``device``."""
@@ -59,7 +59,7 @@ class MakeArrayAt(Protocol):
 
 
 class OneJaxDevice(Protocol):
-    """One of ``jax.devices()``: jaxlib has no stub that would make ``jax.Device`` a type."""
+    """One of ``jax.devices()``: jaxlib has no stub for ``jax.Device``."""
 
     @property
     def id(self) -> int:

@@ -26,6 +26,7 @@ UNSEEN = {
 
 
 @pytest.mark.usefixtures("bridges")
+@pytest.mark.slow
 def test_probe_agrees_with_the_entry(entry: CatalogueLibrary) -> None:
     done = gymbridge("probe", entry.module, "--json", cwd=REPOSITORY)
     assert done.returncode == 0, done.stderr

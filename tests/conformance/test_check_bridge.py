@@ -332,8 +332,8 @@ def test_a_reward_with_two_numbers_is_compared_as_an_array() -> None:
 def test_a_wrong_vector_result_is_reported() -> None:
     class Doubles(vector.NumpyToTorch[Value, Value]):
         @override
-        def step(self, actions: Value) -> Value:
-            obs, rewards, *rest = super().step(actions)
+        def step(self, actions: Value, env_id: Value = None) -> Value:
+            obs, rewards, *rest = super().step(actions, env_id)
             return obs, rewards.double(), *rest
 
     worlds: Value = WorldVector()

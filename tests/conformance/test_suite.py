@@ -550,6 +550,7 @@ def test_two_lines_test_the_pairs_of_a_user(mine: Path) -> None:
     assert "strict_to_numpy-vector" in run_pytest(mine, "--collect-only", "test_bridges.py")
 
 
+@pytest.mark.slow
 def test_a_wrong_fact_in_a_spec_is_found(mine: Path) -> None:
     spec = mine / "my.toml"
     wrong = '[backend.dlpack]\ndtypes = ["float16", "float32"]\n[matrix]'
@@ -561,6 +562,7 @@ def test_a_wrong_fact_in_a_spec_is_found(mine: Path) -> None:
     assert "array-api-strict is said to have arrays of float16" in said
 
 
+@pytest.mark.slow
 def test_missing_libraries_are_skipped_unless_they_are_required(mine: Path) -> None:
     (mine / "conftest.py").write_text(
         "import sys\nsys.modules['array_api_strict'] = None\n", encoding="utf-8"

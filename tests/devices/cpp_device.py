@@ -95,3 +95,8 @@ def start(folder: Path, *, float64: bool = True) -> Device:
         lambda: Transfers(*extension.take_transfers()),
         other=f"{SIMULATED}:1",
     )
+
+
+if __name__ == "__main__":
+    missing = missing_tools()
+    sys.exit(f"not there: {', '.join(missing)}" if missing else 0)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.devices.device import Device
 
-__all__ = ["BUILT", "DeviceProcess", "call", "on", "start"]
+__all__ = ["BUILT", "DeviceProcess", "call", "on", "start", "started"]
 
 
 BUILT = ("cpp", "narrow")
@@ -92,11 +92,16 @@ def start(kind: str, folder: str) -> None:
         _devices.append(lazy_device.start())
 
 
+def started() -> Device:
+    """Return the device of this process."""
+    return _devices[0]
+
+
 def call(module: str, name: str, arguments: dict[str, object]) -> None:
     """Call a function with the device of this process; say what its variables were if it fails."""
     function: Callable[..., object] = getattr(import_module(module), name)
     try:
-        _ = function(device=_devices[0], **arguments)
+        _ = function(device=started(), **arguments)
     except AssertionError as error:
         *_, (frame, _line) = traceback.walk_tb(error.__traceback__)
         for variable, value in frame.f_locals.items():

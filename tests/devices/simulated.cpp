@@ -98,7 +98,7 @@ void synchronize() {
 }
 
 void count(const at::Tensor& from, const at::Tensor& to) {
-  if (kernels_running) return;
+  if (kernels_running || from.numel() == 0) return;
   (from.is_cpu() ? counts.uploads : to.is_cpu() ? counts.downloads : counts.moves)++;
 }
 

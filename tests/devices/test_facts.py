@@ -79,6 +79,15 @@ def test_float64_narrows_where_the_device_has_none(device: Device, form: str) ->
     same(actual(step), narrow(before))
 
 
+@pytest.mark.parametrize("form", FORMS)
+@on("narrow")
+def test_wrappers_are_checked_against_what_the_device_has(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    env = package.NumpyToTorch(make(), device.name)
+    assert check_bridge(env, steps=8) > 50
+    assert check_bridge(package.TorchToNumpy(env, env_device=device.name), steps=8) > 50
+
+
 @on("narrow")
 def test_so_do_actions(device: Device) -> None:
     space = spaces.Box(-1, 1, (2,), np.float64)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import gymbridge
 import gymbridge.batched
 import gymbridge.vector
+from gymbridge.numpy_to_torch import numpy_to_torch, torch_to_numpy
 from tests.devices.device import Transfers
 from tests.devices.harness import on
 from tests.devices.worlds import (
@@ -24,6 +26,7 @@ from tests.devices.worlds import (
     leaves,
 )
 from tests.environments.bridges import same
+from tests.libraries.ml_dtypes import ml_dtypes
 
 if TYPE_CHECKING:
     from tests.devices.device import Device
@@ -36,6 +39,32 @@ SEEN: dict[str, tuple[Any, Any]] = {
     "dict": (DICT, {}),
     "dict and info": (DICT, INFO),
 }
+TREES: dict[str, tuple[dict[str, Any], int]] = {
+    "a large array among small ones": (
+        {"a": ARRAY, "image": np.zeros((200, 200, 3), np.uint8), "b": np.array(0.5), "c": ARRAY},
+        2,
+    ),
+    "more than one pack": ({str(i): np.full(15_000, i, np.float32) for i in range(9)}, 3),
+    "arrays without elements": ({"a": np.zeros((0, 3)), "b": np.zeros(0, np.int16)}, 0),
+    "one of them with elements": ({"a": np.zeros(0), "b": ARRAY, "c": np.zeros((2, 0))}, 1),
+    "numbers of 8 and of 16 bits": (
+        {
+            "a": np.ones(3, ml_dtypes.float8_e5m2),
+            "b": np.ones((), ml_dtypes.bfloat16),
+            "c": np.ones((2, 2), np.float16),
+        },
+        1,
+    ),
+    "other layouts": (
+        {
+            "a": np.arange(6.0).reshape(2, 3).T,
+            "b": ARRAY[::-1],
+            "c": np.broadcast_to(ARRAY, (2, 4)),
+        },
+        1,
+    ),
+}
+"""What travels, and how many transfers there are."""
 FORMS: dict[str, tuple[Any, Any]] = {
     "single": (gymbridge, World),
     "vector": (gymbridge.vector, WorldVector),
@@ -88,3 +117,19 @@ def test_environments_on_a_device(device: Device, form: str, seen: str, moved: s
         same(step, before)
         assert {str(array.device) for array in leaves(world.received)} == {device.name}
         same(actual(world.received), actual(action))
+
+
+@pytest.mark.parametrize("name", TREES)
+@on("cpp")
+def test_packs_are_as_few_as_they_can_be(device: Device, name: str) -> None:
+    tree, count = TREES[name]
+    _ = device.take_transfers()
+    there = numpy_to_torch(tree, device=device.name)
+    assert device.take_transfers() == Transfers(uploads=count)
+    back = torch_to_numpy(there)
+    assert device.take_transfers() == Transfers(downloads=count)
+    assert back.keys() == tree.keys()
+    for key, array in tree.items():
+        assert back[key].dtype == array.dtype
+        assert back[key].flags.aligned
+        np.testing.assert_array_equal(back[key], array)

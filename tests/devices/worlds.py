@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 Value: TypeAlias = Any
-"""A tree of arrays of NumPy or PyTorch."""
+"""A tree of arrays of NumPy, PyTorch or CuPy."""
 Step: TypeAlias = tuple[Value, Value, Value, Value, dict[str, Any]]
 
 _DTYPES = ("float32", "float64", "int64", "uint8", "bool", "float32", "int32", "int16")
@@ -59,15 +59,16 @@ def mapped(convert: Callable[[Value], Value], tree: Value) -> Value:
         return {key: mapped(convert, child) for key, child in tree.items()}
     if isinstance(tree, tuple):
         return tuple(mapped(convert, child) for child in tree)
-    is_array = isinstance(tree, (np.ndarray, np.generic, torch.Tensor))
-    return convert(tree) if is_array else tree
+    return convert(tree) if hasattr(tree, "dtype") else tree
 
 
 def actual(tree: Value) -> Value:
     """Return a tree with copies of its arrays, of NumPy."""
 
     def copied(array: Value) -> Value:
-        return np.array(array.cpu().numpy() if isinstance(array, torch.Tensor) else array)
+        if isinstance(array, torch.Tensor):
+            return np.array(array.cpu().numpy())
+        return array.get() if hasattr(array, "get") else np.array(array)  # CuPy's have it
 
     return mapped(copied, tree)
 

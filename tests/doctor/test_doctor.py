@@ -14,7 +14,8 @@ import pytest
 from gymbridge_runtime.core.ownership import IS_PROVABLE
 
 from gymbridge_generator.sharing import RULE
-from gymbridge_tools.doctor.look import has_gpu
+from gymbridge_tools.doctor.look import has_gpu, look
+from gymbridge_tools.doctor.package import libraries
 from tests.generator.command import GENERATOR, RUNTIME, gymbridge
 from tests.support import LIBRARIES, PAIRS, REPOSITORY, require
 
@@ -239,8 +240,15 @@ def test_doctor_agrees_with_list(report: dict[str, Any], tmp_path: Path) -> None
     )
 
 
-@pytest.mark.parametrize("out", ["bridges", "src/mine/bridges"])
-@pytest.mark.parametrize("by", ["name", "settings"])
+@pytest.mark.parametrize(
+    ("out", "by"),
+    [
+        ("src/mine/bridges", "settings"),
+        pytest.param("bridges", "settings", marks=pytest.mark.slow),
+        pytest.param("src/mine/bridges", "name", marks=pytest.mark.slow),
+        pytest.param("bridges", "name", marks=pytest.mark.slow),
+    ],
+)
 def test_a_package_in_the_working_folder_is_found(tmp_path: Path, out: str, by: str) -> None:
     settings = f'[tool.gymbridge]\nout = "{out}"\nbackends = ["numpy", "torch"]\n'
     (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
@@ -300,6 +308,7 @@ def test_a_missing_library_is_no_failure(examine: Examine) -> None:
     assert found["pairs"] == []
 
 
+@pytest.mark.slow
 def test_a_library_that_ends_its_process_does_not_end_the_doctor(examine: Examine) -> None:
     found = examine(
         {
@@ -322,6 +331,7 @@ def test_a_library_that_ends_its_process_does_not_end_the_doctor(examine: Examin
     assert [pair["wrapper"] for pair in found["pairs"]] == ["FineToNumpy", "NumpyToFine"]
 
 
+@pytest.mark.slow
 def test_the_report_ends_with_a_verdict(tmp_path: Path) -> None:
     generate(tmp_path, {"absent": "", "raises": "raise RuntimeError('no driver')", "fine": MODULE})
     verdict = (
@@ -333,6 +343,7 @@ def test_the_report_ends_with_a_verdict(tmp_path: Path) -> None:
     assert doctor("--json", cwd=tmp_path).stderr == f"gymbridge: {verdict}\n"
 
 
+@pytest.mark.slow
 def test_a_pair_that_ends_its_process_does_not_stop_the_others(
     examine: Examine,
 ) -> None:
@@ -364,6 +375,18 @@ def test_a_copy_that_shares_memory_is_found(tmp_path: Path) -> None:
     assert problems["NumpyToLate"] == (
         "WrongError: the copy of the action changed with what it is a copy of"
     )
+
+
+def test_a_listed_device_that_does_not_work_is_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
+    require("torch")
+    from gymbridge_runtime.backends.torch import TorchBackend
+
+    monkeypatch.setattr(TorchBackend, "devices", lambda _: ("cpu", "lazy:0"))
+    (torch,) = [library for library in libraries("gymbridge") if library.name == "torch"]
+    found = look(torch)
+    assert found.state == "works"
+    assert found.problem.startswith("PyTorch cannot use device='lazy:0': ")
+    assert found.advice == "name another device"
 
 
 def test_a_package_without_wrappers_is_an_error(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymbridge_runtime.testing.parallel_worlds import EchoParallel
 from gymbridge_runtime.testing.spaces_table import SPACES, box_of
 from gymnasium import spaces
 from hypothesis import given, settings
@@ -17,11 +19,16 @@ from typing_extensions import override
 from gymbridge import ConversionError, CopyRequiredError
 from tests.environments.bridges import Value, bridge, same, vector_bridge
 from tests.environments.worlds import Echo, EchoVector, made
-from tests.libraries.jax import jax
+from tests.libraries.jax import enable_x64
 from tests.support import LIBRARIES, Host, Library, Pair, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    _Tuple: TypeAlias = spaces.Tuple[Any]
+    _Discrete: TypeAlias = spaces.Discrete[Any]
+else:  # before Gymnasium 1.4 they take no parameters
+    _Tuple, _Discrete = spaces.Tuple, spaces.Discrete
 
 # Gymnasium warns about samples of its own 0-d boxes
 pytestmark = pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
@@ -190,7 +197,7 @@ def test_a_discrete_space_may_exceed_its_dtype(
 ) -> None:
     # Gymnasium makes such a space; its samples wrap around
     space = spaces.Discrete(10, start=start, dtype=np.dtype(dtype).type)
-    with jax.enable_x64(True):
+    with enable_x64(True):
         made = pair.target.make(np.array(action, dtype))
         same(_received(pair, space, made), np.dtype(dtype).type(action))
 
@@ -397,11 +404,11 @@ class Tilted(spaces.Box):
     tilt = 0.5
 
 
-class Row(spaces.Tuple[Any]):
+class Row(_Tuple):
     """A subclass of a space with parts."""
 
 
-class Turn(spaces.Discrete[Any]):
+class Turn(_Discrete):
     """A subclass of a space of single numbers."""
 
 
@@ -469,7 +476,6 @@ def test_a_dictionary_arrives_in_the_order_of_the_space(pair: Pair) -> None:
 
 OUTSIDE: list[tuple[spaces.Space[Any], Any, Any]] = [
     (spaces.Discrete(3), np.array([1, 2], np.int32), np.array([1, 2], np.int32)),
-    (spaces.Discrete(3), np.array(1.5, np.float32), np.array(1.5, np.float32)),
     (spaces.Discrete(3), np.array(7, np.int32), np.int64(7)),
     (spaces.Discrete(3, dtype=np.int8), np.array(300, np.int32), np.array(300, np.int32)),
     (box_of(np.int8, 1), np.array([300], np.int32), np.array([300], np.int32)),
@@ -502,6 +508,41 @@ def test_actions_outside_the_space_are_converted_without_a_cast(
     pair: Pair, space: spaces.Space[Any], action: Value, received: Value
 ) -> None:
     same(_received(pair, space, made(pair.target, action)), received)
+
+
+CASTS = {"torch": ".long()", "jax": ".astype(int)", "mlx": ".astype(mx.int32)"}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("shape", [(), (1,), (3,)])
+def test_floats_are_no_choice_and_the_error_says_how_to_make_integers(
+    pair: Pair, shape: tuple[int, ...], dtype: str
+) -> None:
+    words = f"the action is {dtype} of shape {shape}; the space takes integers: "
+    words += f"use `{CASTS[pair.target.name]}`"
+    action = pair.target.make(np.ones(shape, dtype))
+    for space in (spaces.Discrete(3), spaces.MultiDiscrete([2, 2, 2])):
+        with pytest.raises(ConversionError) as caught:
+            _received(pair, space, action)
+        assert str(caught.value) == f"action: {words}"
+    with pytest.raises(ConversionError) as caught:
+        _received(pair, spaces.Dict(a=spaces.Tuple([spaces.Discrete(2)])), {"a": (action,)})
+    assert str(caught.value) == f"action['a'][0]: {words}"
+
+
+def test_floats_are_no_choices_of_vector_and_parallel_environments(pair: Pair) -> None:
+    agent = vector_bridge(pair, EchoVector(spaces.Discrete(3)))
+    agent.reset()
+    words = r"^action: the action is float32 of shape \(3,\); the space takes integers: use `"
+    with pytest.raises(ConversionError, match=words):
+        agent.step(pair.target.make(np.ones(3, np.float32)))
+    require("pettingzoo")
+    package = import_module("gymbridge.parallel")
+    agents = getattr(package, type(agent).__name__)(EchoParallel(spaces.Discrete(3)))
+    words = r"^action\['[a-z0-9_]+'\]: the action is float32 of shape \(\); the space takes inte"
+    floats = {agent: pair.target.make(np.ones((), np.float32)) for agent in agents.agents}
+    with pytest.raises(ConversionError, match=words):
+        agents.step(floats)
 
 
 def test_an_action_that_cannot_be_converted_is_named() -> None:

@@ -382,6 +382,7 @@ def test_copy_false_is_refused_by_libraries_that_cannot_share(name: str) -> None
 
 @pytest.mark.parametrize("name", ["GCXS", "DOK"])
 def test_arrays_of_every_type_of_a_library_are_converted(name: str) -> None:
+    require("sparse")
     array = array_conversion(np.eye(3), "sparse").asformat(name.lower())
     assert type(array).__name__ == name
     got = array_conversion({"x": array}, np)["x"]
@@ -582,6 +583,7 @@ def test_specs_hold_module_names_and_restore_the_wrapper(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["torch", "dask.array"])
 def test_array_api_compat_namespaces_stand_for_their_library(name: str) -> None:
+    require(name.partition(".")[0])
     agent = ArrayConversion(gym.make("CartPole-v1"), np, _module(f"array_api_compat.{name}"))
     assert _is(agent.reset(seed=0)[0], name)
     assert agent.spec is not None

@@ -49,7 +49,8 @@ from gymnasium import spaces
 import gymbridge
 from tests.environments.worlds import Echo
 
-env = Echo(spaces.Dict(a=spaces.Discrete(3), b=spaces.Box(-1, 1, (2,))))
+seen = spaces.Discrete(3)  # no array, so of no library
+env = Echo(spaces.Dict(a=spaces.Discrete(3), b=spaces.Box(-1, 1, (2,))), seen)
 agent = gymbridge.JaxToTorch(env, env_device="cpu:5")
 agent.reset(options={"start": torch.zeros(2)})
 assert env.options["start"].devices() == {jax.devices()[5]}

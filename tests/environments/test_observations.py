@@ -8,18 +8,22 @@ from collections.abc import Mapping
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from weakref import WeakSet
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymbridge_runtime.core import tree
+from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
 from gymnasium import spaces
 from typing_extensions import override
 
 from gymbridge import ConversionError, CopyRequiredError
-from tests.environments.bridges import Value, bridge, counterpart, same
-from tests.environments.worlds import Echo, Told, made
-from tests.support import LIBRARIES, Library, Pair
+from tests.environments.bridges import Value, bridge, counterpart, same, vector_bridge
+from tests.environments.worlds import Echo, EchoVector, Told, made
+from tests.support import LIBRARIES, Library, Pair, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -276,6 +280,53 @@ def test_jax_keys_pass_unchanged() -> None:
 
     key = jax.random.key(0)
     assert _step(pair, jax.numpy.zeros(2), 0.0, False, False, {"key": key})[4]["key"] is key
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**64), 2**127 + 1, 1 << 19_999], ids=int.bit_length)
+def test_integers_beyond_64_bits_stay_themselves_in_infos_with_one_warning(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, value: int
+) -> None:
+    class Seed(int):
+        pass
+
+    monkeypatch.setattr(tree, "_warned", WeakSet[type[object]]())
+    info = {"seed": value, "deep": [1, (value, np.ones(2))], "own": Seed(value)}
+    with pytest.warns(RuntimeWarning, match="does not fit the 64 bits of an array") as caught:
+        seen = [_step(pair, STILL, 0.0, False, False, info)[4] for _ in range(3)]
+    assert [f"an int of {value.bit_length()} bits" in str(one.message) for one in caught] == [
+        True
+    ] * 2
+    for got in seen:
+        assert got["seed"] == got["deep"][1][0] == got["own"] == value
+        assert type(got["seed"]) is int
+        assert type(got["own"]) is Seed
+        assert pair.target.is_array(got["deep"][0])
+        assert pair.target.is_array(got["deep"][1][1])
+
+
+def test_integers_beyond_64_bits_stay_themselves_in_the_infos_of_other_forms(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("pettingzoo")
+    monkeypatch.setattr(tree, "_warned", WeakSet([int]))
+
+    class Large(EchoVector):
+        @override
+        def reset(self, *, seed: Value = None, options: Value = None) -> Value:
+            return super().reset()[0], {"seed": (2**80, 1)}
+
+    class Larger(ParallelWorld):
+        @override
+        def reset(self, seed: int | None = None, options: Value = None) -> Value:
+            obs, infos = super().reset(seed, options)
+            return obs, {agent: {"seed": (2**80, 1)} for agent in infos}
+
+    agent = vector_bridge(pair, Large(spaces.Discrete(2)))
+    infos = agent.reset()[1]
+    assert infos["seed"][0] == 2**80
+    assert pair.target.is_array(infos["seed"][1])
+    agents = getattr(import_module("gymbridge.parallel"), type(agent).__name__)(Larger())
+    assert {info["seed"][0] for info in agents.reset()[1].values()} == {2**80}
 
 
 @pytest.mark.parametrize("name", ["float16", "float32"])

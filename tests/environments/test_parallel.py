@@ -253,6 +253,23 @@ def test_integers_of_an_undeclared_agent_are_checked() -> None:
         parallel_bridge(pair, env).reset()
 
 
+def test_float_dtype_casts_rewards_of_several_objectives(pair: Pair) -> None:
+    class Objectives(ParallelWorld):
+        @override
+        def step(self, actions: Value) -> Value:
+            obs, rewards, *flags, infos = super().step(actions)
+            vectors = {agent: np.array([1.0, 2.0]) for agent in rewards}
+            return obs, vectors, *flags, {agent: {"n": np.ones(2, np.float32)} for agent in infos}
+
+    agent = parallel_bridge(pair, Objectives(), float_dtype="float16")
+    agent.reset()
+    _, rewards, _, _, infos = agent.step(agent.sample_action())
+    for reward in rewards.values():
+        assert pair.target.dtype(reward) == "float16"
+        assert pair.target.values(reward).tolist() == [1, 2]
+    assert {pair.target.dtype(info["n"]) for info in infos.values()} == {"float32"}
+
+
 def test_rewards_of_several_objectives_become_arrays(pair: Pair) -> None:
     class Many(ParallelWorld):
         @override

@@ -157,9 +157,8 @@ def test_a_wrapped_environment_returns_the_same_values(kind: _Kind, agent: str) 
     env.close()
 
 
-@pytest.mark.parametrize(
-    ("kind", "agent"), [(kind, agent) for kind in KINDS for agent in ("torch", "jax")], ids=_name
-)
+@pytest.mark.parametrize("agent", [pytest.param("torch", marks=pytest.mark.slow), "jax"])
+@pytest.mark.parametrize("kind", KINDS, ids=_name)
 def test_wrapped_vectors_return_the_same_values(kind: _Kind, agent: str) -> None:
     """Gymnasium's vectors batch with NumPy, whatever library their environments use."""
     kind.require()

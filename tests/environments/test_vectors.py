@@ -119,6 +119,10 @@ class _Told(EchoVector):
         self._rewards = rewards
 
     @override
+    def reset(self, *, seed: Value = None, options: Value = None) -> Value:
+        return made(self._library, super().reset(seed=seed, options=options))
+
+    @override
     def step(self, actions: Value) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         step = (
             np.ones((3, 2), np.float32),

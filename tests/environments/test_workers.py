@@ -56,7 +56,12 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize(
     ("library", "context"),
-    [("torch", "fork"), ("torch", "spawn"), ("jax", "fork"), ("jax", "forkserver")],
+    [
+        ("torch", "fork"),
+        pytest.param("torch", "spawn", marks=pytest.mark.slow),
+        pytest.param("jax", "fork", marks=pytest.mark.slow),
+        pytest.param("jax", "forkserver", marks=pytest.mark.slow),
+    ],
 )
 def test_wrapped_environments_work_in_worker_processes(library: str, context: str) -> None:
     """Forked workers too, although Gymnasium makes one wrapper in the main process before."""
@@ -80,7 +85,7 @@ class Told(gym.Env):
     def reset(self, *, seed=None, options=None):
         return np.zeros(2, np.float32), {}
     def step(self, action):
-        return np.zeros(2, np.float32), 0.0, False, False, {"who": [10**30]}
+        return {"who": [10**30]}, 0.0, False, False, {}
 
 def make():
     return TorchToNumpy(NumpyToTorch(Told()))
@@ -97,10 +102,11 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_an_error_in_a_worker_process_reaches_the_main_process() -> None:
     require("torch")
     assert run_python(_FAILING) == (
-        f"info['who'][0]: the int {10**30} does not fit the 64 bits of an array (int); "
+        f"obs['who'][0]: the int {10**30} does not fit the 64 bits of an array (int); "
         "pass it as a str, or leave it out\n"
     )
 
@@ -135,7 +141,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("library", ["torch", "jax"])
+@pytest.mark.parametrize("library", ["torch", pytest.param("jax", marks=pytest.mark.slow)])
 def test_an_async_vector_environment_can_be_wrapped(library: str) -> None:
     """Workers write into shared memory, and stored observations do not change."""
     require(library)

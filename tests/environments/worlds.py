@@ -81,7 +81,10 @@ class EchoVector(gym.vector.VectorEnv[Any, Any, Any]):
 
 
 class Told(gym.Env[Any, Any]):
-    """Returns the given results, step by step: (obs, reward, terminated, truncated, info)."""
+    """Returns the given results, step by step: (obs, reward, terminated, truncated, info).
+
+    The first observation is of no library, unless it is given, too.
+    """
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class Told(gym.Env[Any, Any]):
             spaces.Box(-1, 1, (2,)) if observation_space is None else observation_space
         )
         self.action_space = action_space or spaces.Discrete(4)
-        self._first = first or (np.zeros(2, np.float32), {})
+        self._first = first or (None, {})
         self._steps = steps
         self._next = 0
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+pytestmark = pytest.mark.slow
+
+
 class Example(NamedTuple):
     """The returns that a short run must reach, and that random actions reach."""
 

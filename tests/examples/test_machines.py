@@ -9,10 +9,14 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support import REPOSITORY, require, run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 LOCAL = {
     "RAY_AUTH_MODE": "disabled",

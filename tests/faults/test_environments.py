@@ -187,10 +187,17 @@ HOPELESS: dict[str, tuple[Callable[[], Value], str, str]] = {
 }
 
 
+CASES = [
+    (what, place)
+    for what, (_, _, problem) in HOPELESS.items()
+    for place in PLACES
+    if place != "info" or not problem.startswith("the int ")  # an info keeps it
+]
+
+
 class TestValuesThatCannotBeConverted:
     @pytest.mark.parametrize("form", FORMS)
-    @pytest.mark.parametrize("place", PLACES)
-    @pytest.mark.parametrize("what", HOPELESS)
+    @pytest.mark.parametrize(("what", "place"), CASES)
     def test_the_error_has_a_path(self, pair: Pair, what: str, place: str, form: str) -> None:
         make, path, problem = HOPELESS[what]
         inside = {"below": make()} if place == "info" else make()
@@ -220,7 +227,7 @@ class TestValuesThatCannotBeConverted:
         held = np.ones(1000)
         gone = weakref.ref(held)
         told = {"fine": held, "hopeless": TOO_MANY_BITS}
-        stage = Stage(pair, form, with_(form, 4, lambda: told))
+        stage = Stage(pair, form, with_(form, 0, lambda: told))
         with pytest.raises(ConversionError):
             stage.step()
         stage.env._steps = ()
@@ -231,10 +238,10 @@ class TestValuesThatCannotBeConverted:
 
     @pytest.mark.parametrize("form", FORMS)
     def test_the_error_in_reset_has_a_path(self, pair: Pair, form: str) -> None:
-        stage = Stage(pair, form, first=lambda: (np.zeros(3), {"seed": [TOO_MANY_BITS]}))
+        stage = Stage(pair, form, first=lambda: ({"seed": [TOO_MANY_BITS]}, {}))
         with pytest.raises(ConversionError) as caught:
             stage.agent.reset()
-        assert caught.value.path == "info['seed'][0]"
+        assert caught.value.path == "obs['seed'][0]"
         stage.goes_on()
 
     @pytest.mark.parametrize("form", FORMS)

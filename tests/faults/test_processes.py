@@ -78,7 +78,13 @@ _DEATHS = {
 
 
 @pytest.mark.parametrize(
-    ("library", "death"), [*(("torch", death) for death in _DEATHS), ("jax", "is killed")]
+    ("library", "death"),
+    [
+        ("torch", "raises"),
+        pytest.param("torch", "leaves", marks=pytest.mark.slow),
+        pytest.param("torch", "is killed", marks=pytest.mark.slow),
+        pytest.param("jax", "is killed", marks=pytest.mark.slow),
+    ],
 )
 def test_a_dead_worker_gives_gymnasiums_error_and_leaves_no_process(
     library: str, death: str

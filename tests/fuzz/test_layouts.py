@@ -8,6 +8,7 @@ from tests.support import LIBRARIES, require, run_python
 
 
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.slow
 def test_no_memory_layout_crashes_or_changes_a_value(seed: int) -> None:
     for name in LIBRARIES:
         require(name)

@@ -128,12 +128,17 @@ def test_a_folder_name_that_is_no_identifier_is_refused(
     [
         ("bridges", [], "."),
         ("src/mine/bridges", [], "src"),
-        ("src/mine/deep/bridges", ["src/mine"], "src"),
-        ("mine/bridges", ["mine"], "."),
-        ("mine/bridges", [], "."),
-        ("third-party/bridges", [], "third-party"),
-        ("inner/project/mine/bridges", [], "inner/project"),
-        ("on_path/mine/bridges", [], "on_path"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("src/mine/deep/bridges", ["src/mine"], "src"),
+                ("mine/bridges", ["mine"], "."),
+                ("mine/bridges", [], "."),
+                ("third-party/bridges", [], "third-party"),
+                ("inner/project/mine/bridges", [], "inner/project"),
+                ("on_path/mine/bridges", [], "on_path"),
+            )
+        ),
     ],
 )
 def test_generated_tests_import_the_package_in_any_tree(
@@ -163,6 +168,7 @@ def test_shipped_wrappers_generated_elsewhere_are_tested_there(tmp_path: Path) -
     assert "from bridges import testing" in module
 
 
+@pytest.mark.slow
 def test_pytest_runs_the_generated_tests(mine: Path) -> None:
     require("array_api_strict")
     assert gymbridge("generate", cwd=mine).returncode == 0
@@ -172,6 +178,7 @@ def test_pytest_runs_the_generated_tests(mine: Path) -> None:
     assert " passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_generated_tests_skip_forms_whose_library_is_missing(mine: Path) -> None:
     require("array_api_strict")
     edit(mine / "my.toml", "[matrix]", '[matrix]\nforms = ["single", "parallel"]')
@@ -222,6 +229,7 @@ def check_types(folder: Path, *checker: str) -> subprocess.CompletedProcess[str]
     return python("-m", *checker, cwd=folder, path=path, MYPYPATH=f"{folder / 'src'}:{RUNTIME}")
 
 
+@pytest.mark.slow
 def test_type_checkers_pass_generated_tests_and_find_a_wrong_type(mine: Path) -> None:
     require("array_api_strict")
     require("mypy")

@@ -112,6 +112,7 @@ def test_long_names_pass(check: Check) -> None:
     check(rendered(LONG), "--ignore=E501")
 
 
+@pytest.mark.slow
 def test_pairs_with_names_of_every_length_pass(check: Check) -> None:
     # some end in the last column, with or without the comma
     modules: dict[str, str] = {}
@@ -126,6 +127,7 @@ def test_pairs_with_names_of_every_length_pass(check: Check) -> None:
     check(modules, "--ignore=INP001")
 
 
+@pytest.mark.slow
 def test_facts_of_every_length_pass(check: Check) -> None:
     known = '"float16", "float32", "float64", "int16", "int32", "int64", "bool"'
     names = ["a" * length for length in range(10, 25)]

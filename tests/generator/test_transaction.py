@@ -230,6 +230,7 @@ def test_hidden_files_of_the_user_are_kept(out: Path, tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.slow
 def test_concurrent_runs_leave_the_result_of_one(project: Path) -> None:
     """Several processes write a new package, half of them from another spec."""
     spec = (project / "my.toml").read_text(encoding="utf-8")

@@ -38,6 +38,7 @@ def entry_of(name: str) -> Backend:
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.slow
 def test_probe_agrees_with_the_shipped_entries(name: str) -> None:
     require(name)
     entry = entry_of(name)
@@ -54,6 +55,7 @@ def test_probe_agrees_with_the_shipped_entries(name: str) -> None:
     assert found["name"] == name
 
 
+@pytest.mark.slow
 def test_a_question_that_ends_its_process_is_a_finding() -> None:
     require("torch")
     findings = {finding["question"]: finding for finding in probed("torch")["findings"]}
@@ -64,6 +66,7 @@ def test_a_question_that_ends_its_process_is_a_finding() -> None:
     assert findings["byte_offset"]["value"] is True
 
 
+@pytest.mark.slow
 def test_narrowed_dtypes_are_found() -> None:
     require("mlx")
     assert probed("mlx.core")["facts"]["narrows"] == {
@@ -163,6 +166,7 @@ def probed_in(folder: Path, module: str, *options: str) -> CompletedProcess[str]
     return gymbridge("probe", module, *options, "--timeout", "10", cwd=folder, path=path)
 
 
+@pytest.mark.slow
 def test_every_oddity_of_a_library_becomes_a_fact(odd: Path) -> None:
     done = probed_in(odd, "odd", "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -200,6 +204,7 @@ def test_every_oddity_of_a_library_becomes_a_fact(odd: Path) -> None:
 
 
 @pytest.mark.parametrize("module", ["odd", "moody"])
+@pytest.mark.slow
 def test_the_printed_entry_passes_the_generated_suite(
     odd: Path, tmp_path: Path, module: str
 ) -> None:
@@ -216,6 +221,7 @@ def test_the_printed_entry_passes_the_generated_suite(
     assert " passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_dtypes_that_do_not_survive_a_round_trip_are_dropped(odd: Path) -> None:
     done = probed_in(odd, "moody", "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -228,6 +234,7 @@ def test_dtypes_that_do_not_survive_a_round_trip_are_dropped(odd: Path) -> None:
     assert "it has no word for that" in entry
 
 
+@pytest.mark.slow
 def test_a_failure_that_cannot_be_dropped_is_explained(odd: Path) -> None:
     done = probed_in(odd, "useless")
     assert done.returncode == 1

@@ -552,6 +552,7 @@ def test_an_unknown_container_with_arrays_gives_one_warning_per_type(name: str) 
     pair.convert(value)  # a second warning would be an error
     Pair("numpy", "jax").convert(value)
     (warning,) = caught
+    assert warning.filename.endswith("support.py"), "the code that calls gymbridge"
     assert str(warning.message) == (
         f"{kind.__module__}.{kind.__qualname__} holds arrays that are not converted, because "
         "gymbridge does not know how to build another one; register it with "
@@ -570,8 +571,9 @@ def test_every_unknown_container_type_has_its_own_warning() -> None:
 
 def test_a_wrapper_warns_about_an_unknown_container() -> None:
     env = NumpyToTorch(Replay(spaces.Discrete(2), 0, {"held": Fixed({"a": np.ones(1)})}))
-    with pytest.warns(UnconvertedContainerWarning, match="Fixed holds arrays"):
+    with pytest.warns(UnconvertedContainerWarning, match="Fixed holds arrays") as caught:
         env.reset()
+    assert caught[0].filename == __file__, "the code that calls gymbridge"
     env.step(torch.tensor(1))  # a second warning would be an error
 
 

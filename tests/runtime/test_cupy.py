@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from typing import TYPE_CHECKING
 
 import gymnasium as gym
@@ -58,16 +59,31 @@ def test_cupy_imports_only_from_gpus() -> None:
 
 class TestDevices:
     @pytest.mark.parametrize(
-        ("given", "number"), [("cuda", 0), ("cuda:1", 1), (2, 2), (cupy.cuda.Device(3), 3)]
+        ("given", "number"),
+        [("cuda", 0), ("cuda:1", 1), (1, 1), (np.int64(1), 1), (cupy.cuda.Device(1), 1)],
     )
     def test_devices_may_be_objects_numbers_or_texts(self, given: Array, number: int) -> None:
         device: Array = CUPY.parse_device(given)
         assert device == cupy.cuda.Device(number)
         assert CUPY.device_text(device) == f"cuda:{number}"
 
-    @pytest.mark.parametrize("given", ["cpu", "cuda:x", "gpu:0", "cuda:-1"])
-    def test_wrong_devices_are_refused(self, given: str) -> None:
-        with pytest.raises(ValueError, match=f"CuPy has no device '{given}'; name one as"):
+    @pytest.mark.parametrize(
+        "given",
+        [
+            *("cpu", "gpu", "cuda:x", "gpu:0", "cuda:-1", "cuda:2", ""),
+            *(2, -1, 0.5, True, [0], cupy.cuda.Device(2)),
+        ],
+        ids=repr,
+    )
+    def test_wrong_devices_are_refused_at_construction(self, given: Array) -> None:
+        message = f"CuPy has no device {given!r}; write one of 'cuda:0', 'cuda:1'"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            NumpyToCupy(Replay(spaces.Discrete(2), 0), given)
+
+    @pytest.mark.parametrize("given", ["cuda", 0])
+    @pytest.mark.usefixtures("no_gpu")
+    def test_every_device_is_refused_without_a_gpu(self, given: Array) -> None:
+        with pytest.raises(ValueError, match=f"^CuPy has no device {given!r}; it finds no GPU$"):
             CUPY.parse_device(given)
 
     def test_a_device_is_optional(self) -> None:

@@ -18,7 +18,7 @@ from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 
 from gymbridge import NumpyToJax, NumpyToTorch, TorchToJax, vector
-from tests.libraries.jax import jax, jnp
+from tests.libraries.jax import enable_x64, jax, jnp
 from tests.libraries.ml_dtypes import ml_dtypes
 from tests.libraries.mlx import mx
 from tests.libraries.torch import torch
@@ -150,7 +150,7 @@ class TestJaxWithX64Off:
     def test_x64_may_change_between_conversions(self) -> None:
         pair = Pair("numpy", "jax")
         value = np.array([2**40])
-        with jax.enable_x64(True):
+        with enable_x64(True):
             wide = pair.convert(value)
             assert wide.dtype == np.int64
             assert wide.tolist() == [2**40]
@@ -160,7 +160,7 @@ class TestJaxWithX64Off:
 
     @pytest.mark.parametrize("pair", OUT_OF_JAX, ids=repr)
     def test_arrays_made_under_x64_stay_wide(self, pair: Pair) -> None:
-        with jax.enable_x64(True):
+        with enable_x64(True):
             array = jnp.array([2**40])
         assert pair.target.dtype(pair.convert(array)) == "int64"
         assert pair.target.values(pair.convert(array)).tolist() == [2**40]
@@ -246,7 +246,7 @@ class TestBoundsOfSpaces:
     ) -> None:
         with np.errstate(all="raise"):
             assert proves_fit(space, JAX) is proof
-        with jax.enable_x64(True):
+        with enable_x64(True):
             assert proves_fit(space, JAX) is proof
 
     @pytest.mark.parametrize("space", [space for space, _ in BOUNDED[:-8]], ids=str)
@@ -341,7 +341,7 @@ class TestBoundsOfSpaces:
             env.reset()
 
     def test_a_loss_is_found_when_x64_is_turned_off_later(self) -> None:
-        with jax.enable_x64(True):
+        with enable_x64(True):
             env = NumpyToJax(Replay(spaces.Box(0, 2**62, (1,), np.int64), np.array([2**40])))
             assert env.reset()[0].tolist() == [2**40]
         with pytest.raises(ConversionError, match="with x64 off"):

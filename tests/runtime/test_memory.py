@@ -7,6 +7,7 @@ import sys
 import weakref
 from collections import UserList
 from dataclasses import make_dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,8 +21,19 @@ from tests.libraries.torch import torch
 from tests.runtime.replay import Replay
 from tests.support import Array, Pair, run_python
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 STEADY = 2000
 """The number of conversions of each kind: enough to show a leak."""
+
+
+@pytest.fixture(autouse=True)
+def quick_collections() -> Iterator[None]:
+    """Let `gc.collect` visit only objects of the test: visiting all others takes seconds."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 class TestNothingIsKeptAlive:
@@ -152,6 +164,7 @@ print(compiles, (resident() - before) >> 20, IMPORTS.sizes[1])
         assert megabytes < 64  # 3,000 compiled shapes take more than 1,000
         assert counted <= 1024
 
+    @pytest.mark.slow
     def test_the_number_of_compiled_shapes_is_bounded(self) -> None:
         code = """
 for n in range(1, 400):
@@ -161,6 +174,7 @@ print(compiles)
 """
         assert 0 < int(run_python(COUNTING + code)) <= 256
 
+    @pytest.mark.slow
     def test_huge_trees_are_compiled_in_parts(self) -> None:
         code = """
 tree = {i: np.full(2 + i % 3, i, "f4") for i in range(5000)}

@@ -433,7 +433,13 @@ def test_reference_counts_are_a_proof_on_this_interpreter() -> None:
 
 # unknown interpreters return 0
 @pytest.mark.parametrize(
-    "count", ["lambda _: 0", "lambda _: 1", "lambda _: 100", "lambda value: real(value) + 3"]
+    "count",
+    [
+        "lambda _: 0",
+        pytest.param("lambda _: 1", marks=pytest.mark.slow),
+        pytest.param("lambda _: 100", marks=pytest.mark.slow),
+        "lambda value: real(value) + 3",
+    ],
 )
 def test_without_a_proof_everything_is_copied(count: str) -> None:
     code = f"""

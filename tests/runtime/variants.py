@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tests.libraries.jax import jax, jnp
+from tests.libraries.jax import enable_x64, jax, jnp
 from tests.libraries.ml_dtypes import ml_dtypes
 from tests.libraries.torch import torch
 from tests.support import require
@@ -232,7 +232,7 @@ JAX: dict[str, Make] = {
 
 
 def _wide(dtype: str) -> Array:
-    with jax.enable_x64(True):
+    with enable_x64(True):
         return jnp.asarray(numbers(dtype))
 
 

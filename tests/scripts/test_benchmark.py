@@ -43,6 +43,7 @@ def threads() -> Iterator[None]:
 # -- the command -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_script_measures_and_writes_its_results(tmp_path: Path) -> None:
     require("rich")
     asked = ["--quick", "--seconds", "0.01", "--pair", "numpy_to_torch", "--pair", "jax_to_numpy"]
@@ -132,6 +133,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_names(
     assert ("cartpole" if name == "--case" else "jax_to_torch") in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_works_without_optional_packages(tmp_path: Path) -> None:
     asked = ["bench", "--quick", "--seconds", "0", "--case", "array", "--pair", "numpy_to_torch"]
     path = [REPOSITORY / "generated", GENERATOR, RUNTIME]
@@ -142,6 +144,7 @@ def test_the_command_works_without_optional_packages(tmp_path: Path) -> None:
     assert (tmp_path / "costs.svg").is_file()
 
 
+@pytest.mark.slow
 def test_start_up_is_measured_for_every_pair(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,6 +180,7 @@ def by_hand(self, actions):
 # -- another device --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_steps_on_a_device_are_measured_with_their_transfers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,6 +197,7 @@ def test_steps_on_a_device_are_measured_with_their_transfers(
     assert "0+0 / 0+0" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_copies_to_a_device_and_back_are_counted() -> None:
     # in a process of its own: PyTorch's lazy device cannot be removed
     printed = run_python(
@@ -439,6 +444,7 @@ def test_the_first_calls_of_a_long_round_are_not_timed(
     assert measured.figures.times == {"floor": pytest.approx(2e-9)}
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled_after_the_warm_up() -> None:
     # in a process of its own: other tests have compiled imports already
     printed = run_python(

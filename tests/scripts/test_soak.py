@@ -66,6 +66,7 @@ assert command.main("", soak) == 1
 """
 
 
+@pytest.mark.slow
 def test_a_leak_of_an_environment_is_found() -> None:
     require("torch")
     require("jax")

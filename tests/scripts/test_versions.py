@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 
-from scripts.versions import ON_REQUEST, SETTINGS, requirements
-from tests.support import REPOSITORY
+import pytest
+
+from scripts.versions import OLDER, ON_REQUEST, RUNS, SETTINGS, requirements
+from tests.support import REPOSITORY, require_version
 
 EXTRAS = ("cli", "generator", "jax", "mlx", "parallel", "torch")
 """The extras for users; development tools are tested in one version only."""
@@ -47,6 +50,8 @@ def release(version: str) -> tuple[int, ...]:
 
 def test_every_lower_bound_is_tested() -> None:
     lowest = pinned("constraints-lowest.txt")
+    for requirement in ON_REQUEST["torch-lowest"].also:  # it is several GB
+        package, _, lowest[package] = requirement.partition("==")
     run = {package: {release(version)} for package, version in lowest.items()}
     # jaxlib and mlx-cpu follow the versions of jax and mlx
     assert bounds() == {name: run[name] for name in run if name not in {"jaxlib", "mlx-cpu"}}
@@ -64,10 +69,39 @@ def test_newest_versions_cover_all_packages_and_none_is_older() -> None:
     assert {*bounds()} - {*newest} == {"torch"}
 
 
+def test_gymnasium_runs_in_every_minor_version_from_the_lowest_on() -> None:
+    files = {setting.constraints for setting in SETTINGS.values() if setting.constraints}
+    found = {pinned(file)["gymnasium"] for file in files}
+    found |= {version for setting in SETTINGS.values() for version in setting.gymnasiums}
+    minors = sorted({release(version)[1] for version in found})
+    assert minors == list(range(minors[0], minors[-1] + 1))
+
+
+def test_a_skipped_test_says_what_it_needs() -> None:
+    said = "SKIPPED [2] tests/a.py:75: needs gymnasium>=1.4, and 1.2.2 is installed\n"
+    assert OLDER.findall(said) == ["needs gymnasium>=1.4, and 1.2.2 is installed"]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("CI", raising=False)
+        with pytest.raises(pytest.skip.Exception, match=r"^needs numpy>=99, and .* is installed$"):
+            require_version("numpy>=99")
+        require_version("numpy>=1")
+        patched.setenv("CI", "true")
+        with pytest.raises(pytest.fail.Exception, match="CI has to test with it"):
+            require_version("numpy>=99")
+
+
+def test_what_ran_on_request_is_written_down() -> None:
+    runs = json.loads(RUNS.read_text(encoding="utf-8"))
+    assert {*runs} == {*ON_REQUEST} - {"next"}
+    for name, run in runs.items():
+        versions = {f"{package}=={version}" for package, version in run["versions"].items()}
+        assert {each for each in ON_REQUEST[name].also if "==" in each} <= versions
+
+
 def test_only_the_setting_on_request_has_no_constraints() -> None:
     files = [setting.constraints for setting in SETTINGS.values()]
     assert all(name is not None and (REPOSITORY / "scripts" / name).is_file() for name in files)
     assert all("--pre" not in requirements(setting) for setting in SETTINGS.values())
     assert {name: "--pre" in requirements(setting) for name, setting in ON_REQUEST.items()} == {
-        "next": True
+        name: name == "next" for name in ON_REQUEST
     }

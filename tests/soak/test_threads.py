@@ -139,10 +139,11 @@ if __name__ == "__main__":
     ("context", "here", "target"),
     [
         ("fork", "torch", "torch"),
-        ("spawn", "torch", "torch"),
-        ("fork", "torch", "jax"),  # a fork may hang after the use of JAX or MLX
-        ("spawn", "jax", "jax"),
-        ("spawn", "mlx", "mlx"),
+        pytest.param("spawn", "torch", "torch", marks=pytest.mark.slow),
+        # a fork may hang after the use of JAX or MLX
+        pytest.param("fork", "torch", "jax", marks=pytest.mark.slow),
+        pytest.param("spawn", "jax", "jax", marks=pytest.mark.slow),
+        pytest.param("spawn", "mlx", "mlx", marks=pytest.mark.slow),
     ],
 )
 def test_wrappers_work_in_forked_and_spawned_processes(

@@ -9,9 +9,8 @@ import gymnasium as gym
 import jax
 import numpy as np
 import torch
-from gymnasium.envs.classic_control import CartPoleEnv
-from gymnasium.envs.classic_control.cartpole import CartPoleVectorEnv
-from gymnasium.envs.toy_text import FrozenLakeEnv
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv, CartPoleVectorEnv
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 from gymnasium.vector import SyncVectorEnv, VectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 from numpy.typing import NDArray
@@ -63,8 +62,8 @@ def environments_of_which_nothing_is_known() -> None:
     assert_type(env.sample_action(), Tensor)
     same: gym.Env[Tensor, Tensor] = env
     assert_type(same.reset()[0], Tensor)
-    with NumpyToTorch(gym.make("CartPole-v1"), "cpu", copy=True) as entered:
-        assert_type(entered.reset()[0], Tensor)
+    with NumpyToTorch(gym.make("CartPole-v1"), "cpu", copy=True) as entered:  # needs Gymnasium 1.4
+        assert_type(entered.reset()[0], Tensor)  # needs Gymnasium 1.4
 
     assert_type(NumpyToJax(gym.make("CartPole-v1")).reset()[0], jax.Array)
     assert_type(TorchToNumpy(gym.make("CartPole-v1")).reset()[0], NDArray[Any])
@@ -99,14 +98,14 @@ def devices_and_dtypes(device: JaxDevice, sharding: jax.sharding.Sharding) -> No
 
 def environments_with_known_arrays(
     box: gym.Env[Floats, np.int64],
-    bare: gym.Env[NDArray[Any]],
+    bare: gym.Env[NDArray[Any]],  # needs Gymnasium 1.4
     vectors: VectorEnv[Floats, Integers, NDArray[np.float64]],
     torch_env: gym.Env[Tensor, Tensor],
 ) -> None:
     assert_type(NumpyToTorch(box), NumpyToTorch[Tensor, Tensor, Floats, np.int64])
     assert_type(NumpyToTorch(box).reset()[0], Tensor)
     assert_type(NumpyToTorch(box).unwrapped, gym.Env[Floats, np.int64])
-    assert_type(NumpyToTorch(bare).reset()[0], Tensor)
+    assert_type(NumpyToTorch(bare).reset()[0], Tensor)  # needs Gymnasium 1.4
     assert_type(NumpyToTorch(CartPoleEnv()).reset()[0], Tensor)
     assert_type(NumpyToTorch(TimeLimit(CartPoleEnv(), 5)).reset()[0], Tensor)
     assert_type(NumpyToTorch(RecordEpisodeStatistics(box)).reset()[0], Tensor)
@@ -114,6 +113,7 @@ def environments_with_known_arrays(
     assert_type(vector.NumpyToTorch(vectors), vector.NumpyToTorch[Tensor, Tensor, Floats, Integers])
     assert_type(vector.NumpyToTorch(CartPoleVectorEnv()).reset()[0], Tensor)
     assert_type(vector.NumpyToTorch(vectors).step(torch.zeros(3))[0], Tensor)
+    assert_type(vector.NumpyToTorch(vectors).env.reset()[0], Floats)
     # there and back, and chains
     assert_type(TorchToNumpy(torch_env).reset()[0], NDArray[Any])
     assert_type(TorchToJax(NumpyToTorch(box)).reset()[0], jax.Array)

@@ -21,6 +21,8 @@ from tests.typing.checkers import CHECKERS, Project, differences, marked, run_al
 if TYPE_CHECKING:
     from tests.typing.checkers import Diagnostics
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 LIBRARIES = ("array_api_strict", "jax", "mlx", "torch", *CHECKERS)
 
@@ -53,6 +55,13 @@ def scripts() -> dict[str, str]:
     return found
 
 
+def generate(folder: Path) -> None:
+    """Generate the package of a user."""
+    pages = plan(parse(OWN_SPEC, "my.toml"))
+    write(render(pages, templates(), "my.toml"), folder / "mine/bridges")
+    (folder / "mine/__init__.py").touch()
+
+
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnostics]:
     """The diagnostics of each checker for the same scripts and a user's package."""
@@ -62,9 +71,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnostics]:
     for folder in folders:
         for name, text in scripts().items():
             (folder / name).write_text(text, encoding="utf-8")
-        pages = plan(parse(OWN_SPEC, "my.toml"))
-        write(render(pages, templates(), "my.toml"), folder / "mine/bridges")
-        (folder / "mine/__init__.py").touch()
+        generate(folder)
     return run_all(map(Project, folders))
 
 

@@ -14,6 +14,8 @@ import pytest
 from tests.support import REPOSITORY, require
 from tests.typing.checkers import CHECKERS, Project, differences, marked, run_all
 
+pytestmark = pytest.mark.slow
+
 PARTS = {
     "cupy": ("cupy", "cupyx", "cupy_backends", "cupy_cuda12x"),
     "jax": ("jax", "jaxlib"),

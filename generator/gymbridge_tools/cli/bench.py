@@ -19,7 +19,7 @@ class Bench(Command):
     """Measure conversions on this machine, next to code by hand and Gymnasium's wrappers."""
 
     name: ClassVar[str] = "bench"
-    text: ClassVar[str] = "measure what conversions cost here"
+    text: ClassVar[str] = "measure the cost of conversions here"
 
     quick: bool
     case: list[str] | None
@@ -42,15 +42,15 @@ class Bench(Command):
         _ = add("--pair", action="append", metavar="PAIR", help="numpy_to_torch, …")
         _ = add("--seconds", type=float, metavar="SECONDS", help="how long to measure each row")
         _ = add("--device", metavar="NAME", help="a device of PyTorch: measure steps there")
-        _ = add("--code", action="store_true", help="print the code by hand, measure nothing")
-        _ = add("--growth", action="store_true", help="measure with more and more of everything")
+        _ = add("--code", action="store_true", help="print the code by hand instead of measuring")
+        _ = add("--growth", action="store_true", help="measure how the cost grows with the value")
         _ = add("--start", action="store_true", help="measure the import and the first steps")
         _ = add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
         _ = add("--plot", type=Path, metavar="FILE", help="draw them, to FILE.svg or FILE.png")
         _ = add(
             "--check",
             action="store_true",
-            help="mark missed aims; exit with 1 if a ratio is twice as bad as its aim, twice",
+            help="mark missed aims; exit with 1 if two measurements are twice as bad as an aim",
         )
 
     @override

@@ -25,7 +25,7 @@ class Check(Command):
     """Compare the wrappers with their spec; the exit status is 1 if they differ."""
 
     name: ClassVar[str] = "check"
-    text: ClassVar[str] = "tell what differs from the spec, and how"
+    text: ClassVar[str] = "show how the wrappers differ from their spec"
 
     spec: Path | None
     out: Path | None

@@ -30,7 +30,7 @@ class Doctor(Command):
     """Try what is installed; the exit status is 1 if something does not work."""
 
     name: ClassVar[str] = "doctor"
-    text: ClassVar[str] = "tell which libraries and pairs work here, and what they share"
+    text: ClassVar[str] = "show which libraries and pairs work here, and what they share"
 
     json: bool
     package: str | None
@@ -115,14 +115,19 @@ def _print(report: Report) -> None:
 
 
 def _library(library: LibraryFinding) -> tuple[str, ...]:
-    narrowed = ", ".join(f"{wide} to {narrow}" for wide, narrow in library.narrows.items())
+    narrowed = [f"{_narrowed(library.narrows)} {library.narrows_when}".strip()]
+    narrowed += [f"{_narrowed(there)} on {name}" for name, there in library.narrows_on.items()]
     return (
         library.title,
         library.state,
         _versions(library.versions),
         ", ".join(library.devices) or "-",
-        f"{narrowed} {library.narrows_when}".strip() or "-",
+        "; ".join(filter(None, narrowed)) or "-",
     )
+
+
+def _narrowed(dtypes: Mapping[str, str]) -> str:
+    return ", ".join(f"{wide} to {narrow}" for wide, narrow in dtypes.items())
 
 
 def _pair(pair: PairFinding) -> tuple[str, ...]:

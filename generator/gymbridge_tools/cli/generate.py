@@ -41,7 +41,7 @@ class Generate(Command):
         declare_backends(parser)
         declare_tests(parser)
         _ = parser.add_argument(
-            "--force", action="store_true", help="give up what was edited by hand"
+            "--force", action="store_true", help="overwrite files that were edited by hand"
         )
 
     @override

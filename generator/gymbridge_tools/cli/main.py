@@ -125,9 +125,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="gymbridge",
         description="Typed Gymnasium wrappers between array libraries: see what works on this "
         + "machine, write wrappers of your own from a spec, and keep them up to date.",
-        epilog="--spec, --out, --backends and --tests, where left out, are read from "
-        + "[tool.gymbridge] of the nearest pyproject.toml. What a command takes: "
-        + "gymbridge COMMAND --help",
+        epilog="Missing options --spec, --out, --backends and --tests are read from "
+        + "[tool.gymbridge] in the nearest pyproject.toml. `gymbridge COMMAND --help` lists the "
+        + "options of a command.",
     )
     _ = found.add_argument("--version", action=_Version, nargs=0, help="print the version")
     _ = found.add_argument(

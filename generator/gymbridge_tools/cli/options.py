@@ -21,7 +21,7 @@ def declare_spec(parser: argparse.ArgumentParser) -> None:
 def declare_out(parser: argparse.ArgumentParser) -> None:
     """Add ``--out``."""
     _ = parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the package that wrappers go in"
+        "--out", type=Path, metavar="DIR", help="the folder of the generated package"
     )
 
 
@@ -32,7 +32,7 @@ def declare_backends(parser: argparse.ArgumentParser) -> None:
         type=_names,
         default=(),
         metavar="NAME,NAME",
-        help="the libraries to pair, of all that the spec knows (default: those of its matrix)",
+        help="the libraries to pair (default: those of the spec's matrix)",
     )
 
 
@@ -43,5 +43,5 @@ def _names(text: str) -> tuple[str, ...]:
 def declare_tests(parser: argparse.ArgumentParser) -> None:
     """Add ``--tests``."""
     _ = parser.add_argument(
-        "--tests", type=Path, metavar="DIR", help="the folder that tests of the wrappers go in"
+        "--tests", type=Path, metavar="DIR", help="a folder for generated tests"
     )

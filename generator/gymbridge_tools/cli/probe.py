@@ -50,7 +50,7 @@ class Probe(Command):
             type=float,
             default=_PATIENCE,
             metavar="SECONDS",
-            help="after which a process counts as hanging (default: %(default)g)",
+            help="the time after which a process counts as hanging (default: %(default)g)",
         )
 
     @override

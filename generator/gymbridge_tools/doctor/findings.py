@@ -28,6 +28,8 @@ class LibraryFinding:
     """The dtypes that it narrows."""
     narrows_when: str = ""
     """The setting under which it narrows, if there is one."""
+    narrows_on: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """By device, the dtypes that it narrows, where they differ."""
     problem: str = ""
     advice: str = ""
 

@@ -53,7 +53,18 @@ def look(library: Library) -> LibraryFinding:
         return _unusable(library, "broken", _NO_GPU, "do without its wrappers, or uninstall it")
     if not np.array_equal(backend.show(array).array, values):
         raise WrongError("an array that is read again has other values than it was made of")
-    narrows = _narrowed(backend)
+    narrows = _narrowed(backend, None)
+    narrows_on: dict[str, dict[str, str]] = {}
+    problems: list[str] = []
+    for name in backend.devices():
+        try:
+            convert = Converter(backend, device=name, copy=True)
+            if not np.array_equal(backend.show(convert(values)).array, values):
+                raise WrongError(f"an array comes back from {name} with other values")
+        except (ConversionError, ValueError) as error:
+            problems.append(str(error))
+        else:
+            narrows_on[name] = _narrowed(backend, convert.device)
     return LibraryFinding(
         library.name,
         library.title,
@@ -62,6 +73,9 @@ def look(library: Library) -> LibraryFinding:
         devices=tuple(backend.devices()),
         narrows=narrows,
         narrows_when=backend.narrowing[0] if narrows else "",
+        narrows_on={name: there for name, there in narrows_on.items() if there != narrows},
+        problem="; ".join(problems),
+        advice="name another device" if problems else "",
     )
 
 
@@ -96,9 +110,9 @@ def versions_of(roots: frozenset[str] | tuple[str, ...]) -> dict[str, str]:
     return {name: version(name) for name in sorted(names)}
 
 
-def _narrowed(backend: AnyBackend) -> dict[str, str]:
+def _narrowed(backend: AnyBackend, device: object) -> dict[str, str]:
     kept: list[tuple[AnyDType, AnyDType | None]] = [
-        (np.dtype(name), backend.stored_as(np.dtype(name))) for name in _WIDE
+        (np.dtype(name), backend.stored_at(np.dtype(name), device)) for name in _WIDE
     ]
     return {
         dtype.name: stored.name for dtype, stored in kept if stored is not None and stored != dtype

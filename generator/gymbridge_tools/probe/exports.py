@@ -61,7 +61,7 @@ def asked_version(subject: Subject) -> Answer:
 
     _ = subject.take(Noting())
     if not asked or not isinstance(asked[-1], tuple):
-        return Answer("legacy", "the importer asks for no version")
+        return Answer("legacy", "the importer does not ask for a version")
     numbers = cast("tuple[int, int]", asked[-1])
     return Answer(f"{numbers[0]}.{numbers[1]}", f"the importer asks for version {numbers}")
 

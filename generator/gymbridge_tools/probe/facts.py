@@ -48,7 +48,9 @@ def _names(report: Report) -> Iterator[Fact]:
     yield Fact("module", report.module)
     yield Fact("array", cast("str", made.answer.value), made.evidence)
     if distribution:
-        yield Fact("distribution", distribution, "what is installed here, or later")
+        yield Fact(
+            "distribution", distribution, "the version that is installed here, or a later one"
+        )
     if not is_typed(report.module):
         yield Fact("typed", value=False, evidence="its package has no py.typed")
     if report.of("devices").outcome == "answered":
@@ -111,7 +113,9 @@ def _layouts(report: Report) -> Iterator[Fact]:
         yield Fact("strides", "permuted", f"with gaps: {gaps.evidence}")
     negative = report.of("layout", "negative")
     if negative.holds:
-        yield Fact("negative_strides", value=True, evidence="they arrive")
+        yield Fact(
+            "negative_strides", value=True, evidence="arrays with negative strides are imported"
+        )
     wrong = [offset for offset in OFFSETS if not report.of("offset", f"{offset}").holds]
     if wrong:
         evidence = report.of("offset", f"{max(wrong)}").evidence
@@ -138,10 +142,10 @@ def _dtypes(report: Report) -> Iterator[Fact]:
                 lost.setdefault(report.of("dtype", name).evidence, []).append(name)
         said = "; ".join(f"{', '.join(names)}: {why}" for why, names in lost.items())
         yield Fact("dtypes", kept, said)
-    said = "by itself, without a word"
+    said = "the library does it silently"
     if not became["bool"] and became["uint8"] == "uint8":
         narrows["bool"] = "uint8"
-        said = "flags have to become something"
+        said = "the library has no bool, so flags need another dtype"
     if narrows:
         yield Fact("narrows", narrows, said)
     if brain.holds and brain.answer.value != "view":

@@ -60,7 +60,7 @@ def array(subject: Subject) -> Answer:
     above = [name for name in _ARRAYS if _is_above(attribute(module, name), made)]
     name = min([name for name in named if name in _ARRAYS] or named or above or [""], key=len)
     path = f"{subject.name}.{name}" if name else f"{kind.__module__}.{kind.__qualname__}"
-    return Answer(path, f"what it makes is a {kind.__module__}.{kind.__qualname__}")
+    return Answer(path, f"the importer returns {kind.__module__}.{kind.__qualname__}")
 
 
 def _is_above(kind: object, made: object) -> bool:

@@ -56,7 +56,7 @@ def read_only(subject: Subject) -> Answer:
     with Caught() as caught:
         array = subject.make(source)
     if caught.error is not None:
-        return Answer("refused", f"of read-only memory: {caught.said}")
+        return Answer("refused", f"an import of read-only memory raises {caught.said}")
     with suppress(Exception):
         _ = _overwrite(array)
     if _written(source):

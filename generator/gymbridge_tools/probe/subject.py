@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 from gymbridge_runtime.backends.dlpack_protocol import LegacyExporter, Producer, host_view
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from gymbridge_tools.probe.findings import Question, Way
 
 __all__ = ["Caught", "Subject", "WrongError", "aligned", "attribute", "called", "dotted_if_there"]
+
+_LONGEST: Final = 120
+"""The most characters of an error that are quoted."""
 
 
 class WrongError(Exception):
@@ -49,7 +52,9 @@ class Caught:
         """The error in a line."""
         text = str(self.error).strip().partition("\n")[0]
         name = "" if isinstance(self.error, WrongError) else f"{type(self.error).__name__}: "
-        return f"{name}{text[:120]}".rstrip(": ")
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]}…"
+        return f"{name}{text}".rstrip(": ")
 
 
 def attribute(owner: object, name: str) -> object:

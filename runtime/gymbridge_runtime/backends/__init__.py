@@ -1,1 +1,1 @@
-"""One module for each array library: the only places that import it."""
+"""One module for each array library; no other module imports the library."""

@@ -1,4 +1,4 @@
-"""Any array API namespace: a backend for libraries of which only the standard is known."""
+"""A backend for any array API namespace."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["NamespaceBackend", "backend_for"]
 _ALIGNMENT = 64
 """The alignment in bytes that DLPack asks for."""
 
-# the types of array-api-compat name the arrays and devices of a few libraries
+# array-api-compat types only the arrays and devices of a few libraries
 _device_of: Final = cast("Callable[[object], object]", untyped(array_api_compat, "device"))
 _to_device: Final = cast(
     "Callable[[object, object], Producer]", untyped(array_api_compat, "to_device")
@@ -36,7 +36,7 @@ _to_device: Final = cast(
 
 
 class _Standard(Protocol):
-    """The functions of the array API that are called here."""
+    """The functions of the array API that this module calls."""
 
     def zeros(self, shape: int, /) -> object: ...
     def asarray(self, value: object, /, *, copy: bool | None = None) -> object: ...
@@ -44,7 +44,7 @@ class _Standard(Protocol):
 
 
 class NamespaceBackend(Backend[object, object]):
-    """A library behind its array API namespace; making one makes its arrays recognised.
+    """A library with an array API namespace; an instance registers itself for its arrays.
 
     It imports what the standard promises: contiguous, writable memory. A library that does not
     speak DLPack copies whatever it imports.
@@ -81,7 +81,7 @@ class NamespaceBackend(Backend[object, object]):
     def to_host(self, array: object) -> HostView:
         if isinstance(array, Producer):
             return host_view(array)
-        if hasattr(array, "todense"):  # a sparse array has no memory of all its elements
+        if hasattr(array, "todense"):  # a sparse array has no dense memory
             array = cast("Callable[[], object]", untyped(array, "todense"))()
         # lazy and chunked arrays have no memory until they are computed
         return HostView(np.asarray(array), owned=False, copied=True)
@@ -142,7 +142,7 @@ class NamespaceBackend(Backend[object, object]):
 
 
 def backend_for(xp: Namespace) -> AnyBackend:
-    """Return the backend of a library: its own, or else one of the standard alone."""
+    """Return the backend of a library: its own, or a generic one."""
     name = namespace_name(xp)
     backend = backend_named(name.partition(".")[0])
     return NamespaceBackend.of(name) if backend is None else backend

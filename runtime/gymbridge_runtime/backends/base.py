@@ -1,7 +1,7 @@
 """The base of all backends: facts about an array library, and operations on its arrays.
 
 A conversion goes from one library's array to a NumPy view of its memory and from there to the
-other library's array, so a library is described once and works with every other.
+other library's array, so one description of a library is enough.
 """
 
 from __future__ import annotations
@@ -31,70 +31,72 @@ DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
 
 
 class HostView(NamedTuple):
-    """A NumPy view of an array's memory, or of a copy where there is no way without one."""
+    """A NumPy view of an array's memory, or of a copy if a view is impossible."""
 
     array: HostArray
     owned: bool
     """Whether nothing else holds the memory, so that no further copy is needed."""
     copied: bool = False
-    """Whether the memory is, or may be, another than that of the array."""
+    """Whether the memory is, or may be, a copy of the array's memory."""
 
 
 class Export(NamedTuple):
-    """An array that other libraries can import from where it is, without going over the host."""
+    """An array that other libraries can import on its device, without the host."""
 
     array: object
-    """What speaks DLPack."""
+    """The object that speaks DLPack."""
     place: tuple[int, int]
-    """Its DLPack device: the number of its kind, and which one of them."""
+    """Its DLPack device: the kind of device, and its index."""
     dtype: AnyDType
     dense: bool
-    """Whether its memory has no gaps and no strides that an importer might not take."""
+    """Whether its memory has no gaps and no unusual strides."""
     owned: bool = False
     """Whether nothing else holds the memory, so that no copy is needed."""
 
 
 class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
-    """One array library. A subclass states its facts as attributes; one instance is used."""
+    """One array library. A subclass states facts as attributes; there is one instance."""
 
     # -- facts ------------------------------------------------------------------------------
 
     name: str
-    """How specs, pickles and module names spell it: ``"torch"``."""
+    """The name in specs, pickles and module names: ``"torch"``."""
     title: str
-    """How people spell it: ``"PyTorch"``."""
+    """The name for readers: ``"PyTorch"``."""
     reference: str
-    """Where the instance is found, ``"package.module:NAME"``: pickles hold this text."""
+    """The place of the instance, ``"package.module:NAME"``; pickles hold this text."""
     roots: frozenset[str]
-    """The top-level packages that its array types say they come from."""
+    """The top-level packages of its array types."""
     metadata_word: str = ""
-    """What Gymnasium calls it in the metadata of environments that have its arrays."""
+    """Its key in the metadata of Gymnasium's environments."""
     mutable: bool = True
-    """Whether its users can write into an array."""
+    """Whether users can write into its arrays."""
     writable_views: bool = True
-    """Whether the views of `to_host` may be written into, if its arrays are mutable."""
+    """Whether the views of `to_host` are writable, if its arrays are mutable."""
     keeps_read_only: bool = False
-    """Whether an array over read-only memory is read-only in this library as well."""
+    """Whether an array over read-only memory is read-only in this library, too."""
     copies_in: bool = False
-    """Whether importing always copies, at once, so that nothing can be shared with it."""
+    """Whether every import copies at once, so that nothing can be shared."""
     never_changes: bool = False
     """Whether the memory behind a view of `to_host` never changes while the view exists."""
     kept_dtypes: frozenset[AnyDType] = frozenset()
-    """The dtypes that `stored_as` keeps, whatever the settings of the library are."""
+    """The dtypes that `stored_as` keeps under all settings of the library."""
+    integer_advice: str = "cast it first"
+    """How users of the library turn an array into integers, in words."""
     narrowing: tuple[str, str] = ("", "cast it first")
-    """When it narrows dtypes, in words, and what a user can do about it."""
+    """For messages: when it narrows dtypes, and what a user can do."""
 
     # -- the fast path ------------------------------------------------------------------------
 
     @property
     def usual_type(self) -> type[object] | None:
-        """The exact type of the arrays that the functions named as calls take; None: no calls."""
+        """The exact type of arrays that take the calls of the fast path; None: no calls."""
         return None
 
     def calls_reach(self, device: DeviceT_contra | None) -> bool:
-        """Tell whether the functions that a spec names as calls put arrays on ``device``.
+        """Tell whether the calls of the fast path put arrays on ``device``.
 
-        It is asked when an environment is reset, not before.
+        A wrapper asks at `reset`, not before.
         """
         return device is None
 
@@ -105,7 +107,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Tell whether instances of ``kind`` are this library's arrays, opaque ones included."""
 
     def is_opaque(self, kind: type[object]) -> bool:
-        """Tell whether ``kind`` looks like an array but is to be left as it is."""
+        """Tell whether ``kind`` looks like an array, but stays itself."""
         del kind
         return False
 
@@ -113,10 +115,10 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
 
     @abstractmethod
     def to_host(self, array: ArrayT_contra) -> HostView:
-        """View ``array`` from NumPy: without a copy where its memory is on the host."""
+        """View ``array`` from NumPy, without a copy if its memory is on the host."""
 
     def show(self, array: ArrayT_contra) -> HostView:
-        """Return what `to_host` returns, or say of ``array`` what keeps it from being seen."""
+        """Call `to_host`; an error says why ``array`` cannot be viewed."""
         try:
             return self.to_host(array)
         except ConversionError as error:
@@ -130,31 +132,31 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
             ) from error
 
     def show_many(self, arrays: Sequence[ArrayT_contra]) -> Iterable[HostView]:
-        """View several arrays from NumPy; a library that fetches them by one transfer does so."""
+        """View several arrays from NumPy, by one transfer if the library can."""
         return map(self.show, arrays)
 
     @abstractmethod
     def from_host(self, view: HostArray, device: DeviceT_contra | None) -> object:
-        """Return an array over the memory of ``view``, whose layout `accepts` has allowed.
+        """Return an array over the memory of ``view``; `accepts` has allowed its layout.
 
-        The memory is kept for as long as the array lives, and nobody else writes into it unless
-        both sides agreed to share.
+        The memory must live as long as the array. Nobody else writes into it, unless both sides
+        agreed to share.
         """
 
     def from_host_many(
         self, views: Sequence[HostArray], device: DeviceT_contra | None
     ) -> Iterable[object]:
-        """Import several arrays; a library that does it by one call does so here."""
+        """Import several arrays, by one call if the library can."""
         return map(self.from_host, views, repeat(device))
 
     def beside(self, array: ArrayT_contra, view: HostArray) -> object:
-        """Return an array over memory that is nobody else's, where this library's ``array`` is."""
+        """Return an array over fresh memory, on the device of this library's ``array``."""
         del array
         return self.from_host(view, None)
 
     @abstractmethod
     def snapshot(self, array: ArrayT_contra, device: DeviceT_contra | None) -> object:
-        """Return a copy of this library's own ``array``, on ``device`` if that is not None."""
+        """Return a copy of this library's own ``array``, on ``device`` if one is given."""
 
     def accepts(self, view: HostArray) -> bool:
         """Tell whether `from_host` takes the layout of ``view``."""
@@ -162,20 +164,20 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         return True
 
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
-        """Return how this library keeps ``dtype``: as itself, as a narrower one, or not (None)."""
+        """Return the dtype in which this library stores ``dtype``; None if it cannot."""
         return dtype
 
     def stored_at(self, dtype: AnyDType, device: DeviceT_contra | None) -> AnyDType | None:
-        """Return how ``device`` keeps ``dtype``: as `stored_as` says, or narrower still."""
+        """Return the dtype in which ``device`` stores ``dtype``: as `stored_as`, or narrower."""
         del device
         return self.stored_as(dtype)
 
     def stored_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape in which this library keeps an array of ``shape``: nearly always it."""
+        """Return the shape in which this library stores ``shape``, nearly always the same."""
         return shape
 
     def narrowest(self, dtype: AnyDType) -> AnyDType | None:
-        """Return the narrowest dtype that `stored_as` may say: a setting may change any time."""
+        """Return the narrowest dtype that `stored_as` may return under any setting."""
         return self.stored_as(dtype)
 
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
@@ -193,40 +195,40 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     # -- devices ------------------------------------------------------------------------------
 
     def parse_device(self, device: object) -> object:
-        """Turn what a user gave for a device into the library's own object, or None."""
+        """Turn a user's device into the library's own object, or None."""
         if device is not None:
             raise ValueError(f"{self.title} has no devices to choose from, got device={device!r}")
         return None
 
     def device_text(self, device: DeviceT_contra | None) -> object:
-        """Turn a device into text that `parse_device` reads, where there is such text."""
+        """Turn a device into text for `parse_device`, if there is such text."""
         return device
 
     def devices(self) -> Sequence[str]:
-        """Return the devices that are there, as `parse_device` reads them; none to choose: none."""
+        """Return the names of all devices, for `parse_device`; empty if there is no choice."""
         return ()
 
     def to_device(self, array: ArrayT_contra, device: DeviceT_contra | None) -> object:
-        """Return ``array`` on ``device``: itself where it is there already."""
+        """Return ``array`` on ``device``: itself if it is there already."""
         del device
         return array
 
     def leaves_host(self, device: DeviceT_contra | None) -> bool:
-        """Tell whether going to ``device`` copies out of host memory, at once."""
+        """Tell whether an import to ``device`` copies host memory at once."""
         del device
         return False
 
     def replicated(self, device: DeviceT_contra | None) -> object:
-        """Return where values go that are no batch, given where batches go."""
+        """Return the device of values without a batch axis, given the device of batches."""
         return device
 
-    # -- straight from another library, for memory that is not on the host -------------------
+    # -- imports on a device, without the host -----------------------------------------------
 
     def export(self, array: ArrayT_contra) -> Export | None:
-        """Return how to import ``array`` from where it is.
+        """Return an export of ``array`` on its device.
 
-        None where that is the host, where only the host can show all of it, and where `to_host`
-        says better what is wrong with it.
+        Return None if the device is the host, if only the host can show the whole array, and if
+        `to_host` has a better error message.
         """
         del array
         return None
@@ -234,13 +236,13 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     def imports_at(self, place: tuple[int, int], device: DeviceT_contra | None) -> bool:
         """Tell whether `from_dlpack` takes memory at the DLPack device ``place``.
 
-        If ``device`` is not None it has to be that place: results go there.
+        If ``device`` is not None, it must be that place, because results go there.
         """
         del place, device
         return False
 
     def from_dlpack(self, array: object) -> object:
-        """Return an array over the memory of what `export` returned, at a place it imports at."""
+        """Return an array over the memory of an export."""
         raise NotImplementedError(f"{self.title} imports from the host only, not {array!r}")
 
     # -- identity -----------------------------------------------------------------------------
@@ -255,14 +257,14 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
 
 
 AnyBackend: TypeAlias = Backend[Any, Any]  # pyright: ignore[reportExplicitAny] any library
-"""A backend, whatever its arrays and devices are."""
+"""A backend of any library."""
 
 
 def load(reference: str) -> AnyBackend:
     """Return the backend at ``package.module:NAME``.
 
     Raises:
-        BackendNotInstalledError: Its library, or something that the library needs, is missing.
+        BackendNotInstalledError: The library, or a module that it needs, is missing.
     """
     module_name, _, attribute = reference.partition(":")
     if find_spec(module_name.partition(".")[0]) is None:

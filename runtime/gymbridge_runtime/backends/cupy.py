@@ -1,4 +1,4 @@
-"""CuPy: arrays on GPUs, where they are shared with the other libraries that are there.
+"""CuPy: arrays on GPUs, shared with other libraries on the same GPU.
 
 Written after CuPy's documentation and DLPack's; there was no GPU to run it on. What is tested is
 that it says so where there is none, what its facts are, and, with stand-ins for the libraries, the
@@ -11,14 +11,17 @@ from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
+import numpy as np
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import GPUS, device_of, is_host_memory
+from gymbridge_runtime.backends.packing import download, upload
 from gymbridge_runtime.core.dtypes import ORDINARY
+from gymbridge_runtime.core.errors import REFUSED
 from gymbridge_runtime.core.narrowing import untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from gymbridge_runtime.core.dtypes import AnyDType
@@ -34,7 +37,7 @@ class _Flags(Protocol):
 
 
 class _Device(Protocol):
-    """A GPU; entered, it is where new arrays go."""
+    """A GPU; as a context manager it is the current one."""
 
     @property
     def id(self) -> int: ...
@@ -43,7 +46,7 @@ class _Device(Protocol):
 
 
 class _Array(Protocol):
-    """What is used here of `cupy.ndarray`, which has no types."""
+    """The part of `cupy.ndarray`, which has no types, that this module uses."""
 
     @property
     def dtype(self) -> AnyDType: ...
@@ -51,7 +54,14 @@ class _Array(Protocol):
     def device(self) -> _Device: ...
     @property
     def flags(self) -> _Flags: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __getitem__(self, key: slice, /) -> _Array: ...
     def copy(self) -> _Array: ...
+    def reshape(self, shape: int | tuple[int, ...], /) -> _Array: ...
+    def view(self, dtype: AnyDType, /) -> _Array: ...
     def __dlpack__(self, **keywords: object) -> CapsuleType: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
@@ -66,10 +76,12 @@ class _Module(Protocol):
 
     def asarray(self, values: object, *, blocking: bool = False) -> _Array: ...
     def asnumpy(self, array: _Array, /) -> HostArray: ...
+    def concatenate(self, arrays: Sequence[_Array], /) -> _Array: ...
     def from_dlpack(self, array: object, /) -> _Array: ...
 
 
 _cupy: Final = cast("_Module", cast("object", import_module("cupy")))
+_OCTET: Final[AnyDType] = np.dtype(np.uint8)
 
 
 class CupyBackend(Backend[_Array, _Device]):
@@ -77,6 +89,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     name: str = "cupy"
     title: str = "CuPy"
+    integer_advice: str = "use `.astype(int)`"
     reference: str = "gymbridge_runtime.backends.cupy:CUPY"
     roots: frozenset[str] = frozenset({"cupy"})
     copies_in: bool = True  # from the host
@@ -91,9 +104,25 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def from_host(self, view: HostArray, device: _Device | None) -> object:
-        # else the copy may still be running when the owner of the memory writes into it
+        # otherwise the copy may still run when the owner writes into the memory
         with _on(device):
             return _cupy.asarray(view, blocking=True)
+
+    @override
+    def from_host_many(
+        self, views: Sequence[HostArray], device: _Device | None
+    ) -> Iterable[object]:
+        with _on(device):
+            return upload(views, lambda view: _cupy.asarray(view, blocking=True), _taken)
+
+    @override
+    def show_many(self, arrays: Sequence[_Array]) -> Iterable[HostView]:
+        first = arrays[0].device
+        if len(arrays) == 1 or any(array.device.id != first.id for array in arrays):
+            return super().show_many(arrays)
+        with first:
+            views = download(arrays, [array.dtype for array in arrays], _fetched)
+        return [HostView(view, owned=True, copied=True) for view in views]
 
     @override
     def beside(self, array: _Array, view: HostArray) -> object:
@@ -117,17 +146,18 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def parse_device(self, device: object) -> object:
-        """Take CuPy's own object, the number of a GPU, or text as ``"cuda:1"``."""
+        """Take CuPy's own object, the number of a GPU, or text such as ``"cuda:1"``."""
         if device is None:
             return None
-        if isinstance(device, str):
-            kind, _, number = device.partition(":")
-            if kind != "cuda" or not (number or "0").isdecimal():
-                raise ValueError(
-                    f"CuPy has no device {device!r}; name one as cupy.cuda.Device(1), 1 or 'cuda:1'"
-                )
-            return _cupy.cuda.Device(int(number or 0))
-        return _cupy.cuda.Device(cast("int | _Device", device))
+        is_object = hasattr(device, "id")
+        given = device if isinstance(device, str) else f"cuda:{getattr(device, 'id', device)}"
+        name = "cuda:0" if given == "cuda" else given
+        there = self.devices()
+        if name not in there:
+            names = f"write one of {', '.join(map(repr, there))}" if there else "it finds no GPU"
+            raise ValueError(f"CuPy has no device {device!r}; {names}")
+        # what converts together is told by the identity of its device
+        return device if is_object else _cupy.cuda.Device(there.index(name))
 
     @override
     def device_text(self, device: _Device | None) -> object:
@@ -137,13 +167,16 @@ class CupyBackend(Backend[_Array, _Device]):
     def devices(self) -> Sequence[str]:
         runtime = untyped(_cupy.cuda, "runtime")
         count = cast("Callable[[], int]", untyped(runtime, "getDeviceCount"))
-        return tuple(f"cuda:{index}" for index in range(count()))
+        try:
+            return tuple(f"cuda:{index}" for index in range(count()))
+        except REFUSED:  # no GPU, or no driver
+            return ()
 
     @override
     def to_device(self, array: _Array, device: _Device | None) -> _Array:
         if device is None or array.device.id == device.id:
             return array
-        if not array.flags.c_contiguous:  # CuPy moves no array with gaps
+        if not array.flags.c_contiguous:  # CuPy does not move arrays with gaps
             with array.device:
                 array = array.copy()
         with device:
@@ -156,7 +189,7 @@ class CupyBackend(Backend[_Array, _Device]):
     @override
     def export(self, array: _Array) -> Export | None:
         if is_host_memory(array):
-            return None  # memory that is managed for both
+            return None  # managed memory: the host can read it
         return Export(array, device_of(array), array.dtype, dense=array.flags.c_contiguous)
 
     @override
@@ -170,8 +203,19 @@ class CupyBackend(Backend[_Array, _Device]):
 
 
 def _on(device: _Device | None) -> AbstractContextManager[object]:
-    """Return what makes ``device`` the current one for a while."""
+    """Return a context in which ``device`` is the current one."""
     return nullcontext() if device is None else device
+
+
+def _taken(packed: _Array, place: slice, like: HostArray) -> _Array:
+    """Return some bytes of ``packed`` as an array of the dtype and shape of ``like``."""
+    return packed[place].view(like.dtype).reshape(like.shape)
+
+
+def _fetched(arrays: Sequence[_Array]) -> HostArray:
+    """Return the bytes of ``arrays``, which are on the current device, by one transfer."""
+    parts = [array.reshape(-1).view(_OCTET) for array in arrays]
+    return _cupy.asnumpy(_cupy.concatenate(parts) if len(parts) > 1 else parts[0])
 
 
 CUPY: Final = CupyBackend()

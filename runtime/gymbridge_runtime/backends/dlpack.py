@@ -1,4 +1,4 @@
-"""Any library that speaks DLPack: a backend made from facts, without code of its own."""
+"""A backend for any library that speaks DLPack, made from facts."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _STANDARD = (
 """The dtypes of the array API standard."""
 
 _BITS: Final = {1: "uint8", 2: "int16"}
-"""What numbers that NumPy does not take from DLPack travel as; PaddlePaddle has no other two."""
+"""The integers that carry the bits of dtypes that NumPy does not import, by size in bytes."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DlpackBackend(DlpackDevices, Backend[Producer, object]):
-    """A library as its spec entry describes it; making one makes its arrays recognised."""
+    """A library described by its spec entry; an instance registers itself for its arrays."""
 
     name: str
     reference: str
@@ -71,19 +71,19 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
     asynchronous: bool = False
     """Whether the importer returns before it has read the memory."""
     prepare: tuple[str, ...] = ()
-    """Methods that are called, one on the result of the other, before an array is exported."""
+    """Methods to call in turn before an array is exported."""
     export_version: _Version = "1.3"
     """The newest DLPack to ask its arrays for."""
     export_keywords: tuple[str, ...] | None = None
-    """The keywords that ``__dlpack__`` of its arrays takes; None: look."""
+    """The keywords that ``__dlpack__`` of its arrays takes; None: read its signature."""
     not_exported: tuple[str, ...] = ()
-    """Words for the dtypes whose arrays must not be asked to export themselves."""
+    """Words in the text of dtypes whose arrays must not be exported."""
     strides: Literal["any", "permuted", "row-major"] = "any"
     """Which layouts the importer takes."""
     negative_strides: bool = False
     """Whether the importer takes negative strides."""
     alignment: int = 1
-    """To how many bytes memory has to be aligned."""
+    """The alignment of memory, in bytes."""
     zero_d: bool = True
     """Whether there are arrays without dimensions; if not, they get one of length 1."""
     max_ndim: int = 64
@@ -91,9 +91,9 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
     dtypes: tuple[str, ...] = _STANDARD
     """The dtypes it has, by the names of NumPy and ml_dtypes."""
     narrows: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What becomes of dtypes that it does not have; without an entry they are refused."""
+    """The dtypes that replace missing ones; without an entry a dtype is refused."""
     reinterpret: str | None = None
-    """The function that gives memory another dtype, for those that NumPy does not take from DLPack.
+    """The function that reinterprets memory, for dtypes that NumPy does not import.
 
     By default arrays have a method ``view``.
     """
@@ -149,7 +149,7 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
 
     @cached_property
     def _extended(self) -> dict[str, object]:
-        """The library's own dtypes of those that NumPy does not take from DLPack, by name."""
+        """The library's own dtypes that NumPy does not import, by name."""
         names = sorted(filter(is_extended_name, self.dtypes))
         return {name: self._own_dtype(name) for name in names}
 
@@ -163,7 +163,7 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
         return major, minor
 
     def _seen_as(self, array: Producer, dtype: str) -> Producer:
-        """Return the memory of ``array`` as numbers of another dtype of the same size."""
+        """Reinterpret the memory of ``array`` as another dtype of the same size."""
         wanted = self._own_dtype(dtype)
         if self.reinterpret is not None:
             return cast("Producer", self.function(self.reinterpret)(array, wanted))
@@ -194,7 +194,7 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
         if is_extended_name(name):
             bits: HostArray = view.view(_BITS[view.itemsize])
             return self._seen_as(self._imported(bits), name)
-        # what has no DLPack type was refused before, by `stored_as`
+        # `stored_as` has refused dtypes without a DLPack type
         numbers = cast("npt.NDArray[np.number]", view)
         memory = LegacyExporter(numbers) if self.import_version == "legacy" else numbers
         given = memory.__dlpack__() if self.importer_takes == "capsule" else memory
@@ -242,7 +242,7 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
         return None if device is None else self.found(device, self._probe)
 
     def _probe(self) -> Producer:
-        """Return an array of the library, to see where it is."""
+        """Return an array of the library, to read its device."""
         dtype = min({"float32", "int32", "uint8"}.intersection(self.dtypes) or self.dtypes)
         values = np.zeros(self.stored_shape(()), named_dtype(dtype))
         return self._imported(self.private_copy(values, values.dtype))

@@ -1,4 +1,4 @@
-"""The devices of a library as its spec entry describes them.
+"""The devices of a library, described by its spec entry.
 
 Libraries agree on little here. But all of them can say where an array is after a move: that is the
 library's own object for the device.
@@ -35,7 +35,7 @@ class DlpackDevices:
     module: str
     """The module to import."""
     device_read: str = "device"
-    """The attribute of an array that says where it is."""
+    """The attribute of an array that holds its device."""
     device_move: str = "to_device"
     """The method of an array that returns it on another device."""
     device_parse: str | None = None
@@ -50,11 +50,11 @@ class DlpackDevices:
         return cast("Callable[..., object]", dotted(path, self.module))
 
     def place_of(self, array: object) -> object:
-        """Return where ``array`` is, or None where arrays do not say."""
+        """Return the device of ``array``; None if arrays do not have one."""
         return cast("object", getattr(array, self.device_read, None))
 
     def to_device(self, array: object, device: object) -> object:
-        """Return ``array`` on ``device``: itself where it is there already."""
+        """Return ``array`` on ``device``: itself if it is there already."""
         if device is None or self.place_of(array) == device:
             return array
         if self.device_within is not None and self.device_copy is not None:
@@ -65,14 +65,14 @@ class DlpackDevices:
         return move(device)
 
     def found(self, device: object, probe: Callable[[], object]) -> object:
-        """Return the library's own object for a device, or ``device`` where arrays do not say it.
+        """Return the library's own object for a device; ``device`` itself if arrays have none.
 
         Args:
-            device: Text, or whatever else the library takes.
-            probe: Makes an array that can be sent there.
+            device: Text, or another value that the library takes.
+            probe: Makes an array that can be moved there.
 
         Raises:
-            ValueError: The library does not know the device, or sends arrays elsewhere.
+            ValueError: The library does not know the device, or moves arrays elsewhere.
         """
         parse = self.device_parse if isinstance(device, str) else None
         made = probe() if parse is None else None
@@ -84,7 +84,7 @@ class DlpackDevices:
             raise ValueError(f"{self.title} has no device {device!r}: {error}") from error
         if place is None:
             return device
-        # TensorFlow takes devices that are not there, and stays where it is
+        # TensorFlow accepts missing devices, and leaves the array in place
         if isinstance(device, str) and device.lower().lstrip("/") not in short_name(place).lower():
             raise ValueError(
                 f"{self.title} leaves arrays that should go to {device!r} on "
@@ -102,12 +102,12 @@ class DlpackDevices:
 
 
 def listed_devices(namespace: object) -> Sequence[object]:
-    """Return the devices that a library lists, if it does that as the array API has it."""
+    """Return the devices that a library lists by the array API; empty if it does not."""
     info = cast("Callable[[], _Info] | None", getattr(namespace, "__array_namespace_info__", None))
     return [] if info is None else [one for one in info().devices() if one is not None]
 
 
 def short_name(device: object) -> str:
-    """Return the text of ``device``, without the type's name where that is around it."""
+    """Return the text of ``device`` without the name of its type."""
     wrapped = _WRAPPED.fullmatch(str(device))
     return str(device) if wrapped is None else wrapped["text"]

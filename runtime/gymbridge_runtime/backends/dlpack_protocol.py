@@ -1,8 +1,8 @@
-"""The DLPack protocol as its producers really speak it.
+"""The DLPack protocol, as real producers implement it.
 
 `numpy.from_dlpack` calls ``__dlpack__`` with the keywords of the current protocol. Older producers
-know fewer of them, some report a device that is none, some hand out a version that was not asked
-for. `Exporter` stands between: it asks a producer only what it understands.
+know fewer of them, some report an invalid device, some return a version that was not asked for.
+`Exporter` adapts them: it passes only keywords that the producer knows.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class Producer(Protocol):
 
 @dataclass
 class Exporter:
-    """``producer`` behind the current protocol."""
+    """``producer`` with the current protocol."""
 
     producer: Producer
     keywords: Collection[str] | None = None
     """The keywords that its ``__dlpack__`` takes; None: those of its signature."""
     newest: tuple[int, int] | None = None
-    """The newest version to ask it for; None: whatever the importer asks for."""
+    """The newest version to ask for; None: the one that the importer asks for."""
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind, index = self.producer.__dlpack_device__()
-        return int(kind), int(index or 0)  # some say None, or 1 for the host
+        return int(kind), int(index or 0)  # some return None, or 1 for the host
 
     def __dlpack__(
         self,
@@ -73,11 +73,11 @@ class Exporter:
     ) -> CapsuleType:
         if max_version is not None and self.newest is not None:
             max_version = min(max_version, self.newest)
-        # NumPy asks this, and has no ``stream`` to pass on
+        # NumPy calls this without a ``stream``
         asked = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
         kind = type(self.producer)
         known = _keywords_of(kind) if self.keywords is None else self.keywords
-        for name in ("copy", "dl_device"):  # a copy, or another device, must not be dropped
+        for name in ("copy", "dl_device"):  # never drop a requested copy or device
             if asked[name] is not None and name not in known:
                 raise BufferError(
                     f"{kind.__module__}.{kind.__qualname__} does not know {name}={asked[name]!r}"
@@ -102,7 +102,7 @@ def host_view(
     keywords: Collection[str] | None = None,
     newest: tuple[int, int] | None = None,
 ) -> HostView:
-    """Return a NumPy view of what ``producer`` exports; read-only where it may not be written."""
+    """Return a NumPy view of an export of ``producer``; read-only if its memory is."""
     exporter = Exporter(producer, keywords, newest)
     if is_host_memory(exporter):
         return HostView(np.from_dlpack(exporter), owned=False)
@@ -110,17 +110,17 @@ def host_view(
 
 
 def device_of(producer: Producer) -> tuple[int, int]:
-    """Return the DLPack device of ``producer``: the number of its kind, and which one of them."""
+    """Return the DLPack device of ``producer``: the kind of device, and its index."""
     return Exporter(producer).__dlpack_device__()
 
 
 def is_host_memory(producer: Producer | Exporter) -> bool:
-    """Tell whether the host can read what ``producer`` exports."""
+    """Tell whether the host can read the memory of ``producer``."""
     return int(producer.__dlpack_device__()[0]) in _HOST_TYPES
 
 
 class LegacyExporter:
-    """NumPy memory for importers that know the protocol before version 1 only."""
+    """NumPy memory for importers that know only the protocol before version 1."""
 
     def __init__(self, view: AnyArray) -> None:
         self._view: AnyArray = view

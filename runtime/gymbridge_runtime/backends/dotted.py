@@ -1,4 +1,4 @@
-"""What a dotted path within a library names, found when it is needed."""
+"""Finds objects by dotted paths within a library."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["dotted"]
 
 
 def dotted(path: str, module: str) -> object:
-    """Return what ``path`` names, which begins with ``module``."""
+    """Return the object at ``path``, which begins with ``module``."""
     found: object = import_module(module)
     for name in path.removeprefix(module).split(".")[1:]:
         found = cast("object", getattr(found, name))

@@ -1,4 +1,4 @@
-"""MLX: lazy arrays in memory that it copies everything into, and whose views are read-only."""
+"""MLX: lazy arrays. Every import copies, and views are read-only."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MLX", "MlxBackend", "from_numpy", "to_numpy"]
 
-# MLX narrows to halves whenever it imports, although the CPU can compute with float64
+# every import narrows float64, although MLX's CPU can compute with it
 _KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - HALVES.keys()
 
-# what both sides declare of DLPack does not meet, although it does
+# the declared types of DLPack differ on both sides, but the objects match
 _seen: Final = cast("Callable[[mx.array], HostArray]", np.from_dlpack)
 _made: Final = cast("Callable[..., mx.array]", mx.array)
 _computed: Final = cast("Callable[[mx.array], None]", untyped(mx, "eval"))
@@ -43,7 +43,7 @@ to_numpy: Final = cast("Callable[[object], HostArray]", np.from_dlpack)
 
 
 class MlxBackend(Backend[mx.array, None]):
-    """MLX's arrays. What is imported is a copy; what is exported is a read-only view.
+    """MLX's arrays. An import is a copy; an export is a read-only view.
 
     Arrays can be written into, and yet several of them may be over the same memory (``astype`` to
     the same dtype, ``reshape``, ``copy.copy``), which MLX copies when one of them is written into.
@@ -52,12 +52,13 @@ class MlxBackend(Backend[mx.array, None]):
 
     name: str = "mlx"
     title: str = "MLX"
+    integer_advice: str = "use `.astype(mx.int32)`"
     reference: str = "gymbridge_runtime.backends.mlx:MLX"
     roots: frozenset[str] = frozenset({"mlx"})
     writable_views: bool = False
     copies_in: bool = True
     kept_dtypes: frozenset[AnyDType] = _KEPT
-    never_changes: bool = True  # MLX copies memory that a view holds before it writes
+    never_changes: bool = True  # MLX copies viewed memory before it writes
 
     @property
     @override
@@ -79,7 +80,7 @@ class MlxBackend(Backend[mx.array, None]):
                 f"MLX has not computed the array yet, and cannot do it here: {error}",
                 "call mx.eval() on it in the thread that made it",
             ) from error
-        if array.dtype == mx.bfloat16:  # DLPack has it, and NumPy does not take it from there
+        if array.dtype == mx.bfloat16:  # NumPy does not import bfloat16 from DLPack
             bits = _seen(array.view(mx.uint16))
             return HostView(bits.view(extended_dtype("bfloat16")), owned=False)
         return HostView(_seen(array), owned=False)

@@ -21,7 +21,7 @@ Namespace: TypeAlias = ModuleType | str
 
 _COMPAT = "array_api_compat."
 
-# the types of array-api-compat name the arrays of a few libraries
+# array-api-compat types only the arrays of a few libraries
 _namespace_of: Final = cast("Callable[[object], ModuleType]", array_namespace)
 
 
@@ -30,7 +30,7 @@ def module_namespace(xp: Namespace) -> ModuleType:
 
     Raises:
         BackendNotInstalledError: No module has the name.
-        ValueError: The module has no arrays that array-api-compat knows.
+        ValueError: array-api-compat does not know the arrays of the module.
     """
     try:
         module = import_module(xp) if isinstance(xp, str) else xp
@@ -54,7 +54,7 @@ def module_name_to_namespace(name: str) -> ModuleType:
 
 
 def namespace_name(xp: Namespace) -> str:
-    """Return the name of a library's own module, which is what specs and pickles hold."""
+    """Return the name of a library's own module, for specs and pickles."""
     module = xp if isinstance(xp, str) or hasattr(xp, "__name__") else module_namespace(xp)
     name = module if isinstance(module, str) else module.__name__
     return name.removeprefix(_COMPAT)

@@ -22,6 +22,7 @@ class NumpyBackend(Backend[HostArray, None]):
 
     name: str = "numpy"
     title: str = "NumPy"
+    integer_advice: str = "use `.astype(int)`"
     reference: str = "gymbridge_runtime.backends.numpy:NUMPY"
     roots: frozenset[str] = frozenset({"numpy"})
     keeps_read_only: bool = True
@@ -38,7 +39,7 @@ class NumpyBackend(Backend[HostArray, None]):
 
     @override
     def is_opaque(self, kind: type[object]) -> bool:
-        return issubclass(kind, np.ma.MaskedArray)  # it would lose its mask
+        return issubclass(kind, np.ma.MaskedArray)  # a masked array would lose its mask
 
     @override
     def to_host(self, array: HostArray) -> HostView:

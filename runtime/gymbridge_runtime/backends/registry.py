@@ -1,4 +1,4 @@
-"""Which library an array belongs to, found without importing any library to ask."""
+"""Finds the library of an array without importing any library."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ _REFERENCES = {
     "mlx": "gymbridge_runtime.backends.mlx:MLX",
     "cupy": "gymbridge_runtime.backends.cupy:CUPY",
 }
-"""Where the backend of an array is, by the top-level package that defines the array's type."""
+"""The backend of an array, by the top-level package of the array's type."""
 
 _REGISTERED: dict[str, AnyBackend] = {}
 
 LISTENERS: list[Callable[[], None]] = []
-"""What is called whenever the treatment of a type may have changed."""
+"""Functions to call when the treatment of a type may have changed."""
 
 
 def notify() -> None:
-    """Make known that the treatment of a type may have changed."""
+    """Report that the treatment of a type may have changed."""
     for forget in LISTENERS:
         forget()
 
 
 def register(backend: AnyBackend) -> None:
-    """Make arrays of ``backend`` recognised wherever they turn up."""
+    """Recognise arrays of ``backend`` everywhere."""
     for root in backend.roots:
         _REGISTERED[root] = backend
     notify()
 
 
 def recognise(backend: AnyBackend) -> None:
-    """Make arrays of ``backend`` recognised, unless they are those of another one already."""
+    """Recognise arrays of ``backend``, unless another backend has them."""
     for root in backend.roots - _REFERENCES.keys() - _REGISTERED.keys():
         _REGISTERED[root] = backend
         notify()
@@ -58,7 +58,7 @@ def backend_named(root: str) -> AnyBackend | None:
 
 
 def backend_of(kind: type[object]) -> AnyBackend | None:
-    """Return the backend whose arrays ``kind`` are, if it is one that gymbridge knows."""
+    """Return the backend of arrays of ``kind``, if gymbridge knows one."""
     for base in kind.__mro__:
         root = f"{base.__module__}".partition(".")[0]
         backend = backend_named(root)

@@ -1,15 +1,16 @@
-"""PyTorch: mutable arrays on many devices, and blind to memory that is read-only."""
+"""PyTorch: mutable arrays on many devices. It ignores read-only flags."""
 
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import torch
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import CUDA, ROCM, Producer, device_of
-from gymbridge_runtime.backends.torch_packing import download, upload
+from gymbridge_runtime.backends.packing import download, upload
 from gymbridge_runtime.core.describe import shown
 from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
@@ -26,19 +27,25 @@ if TYPE_CHECKING:
 
 __all__ = ["TORCH", "TorchBackend", "from_numpy", "item", "to_numpy"]
 
-# NumPy has these from ml_dtypes, and PyTorch does not take them from there: the bits travel
+# PyTorch does not import these dtypes of ml_dtypes, so their bits are passed
 _EXTENDED: Final = (
     *("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
     "float8_e8m0fnu",
 )
 _DTYPES: Final = {
-    name: cast("torch.dtype", untyped(torch, name)) for name in (*ORDINARY, *_EXTENDED)
+    name: cast("torch.dtype", untyped(torch, name))
+    for name in (*ORDINARY, *_EXTENDED)
+    if hasattr(torch, name)  # float8_e8m0fnu came with PyTorch 2.7
 }
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 _PLAIN: Final = frozenset(_DTYPES[name] for name in ORDINARY)
 _FREED: Final = (
-    "has no memory behind the tensor",
+    "PyTorch has no memory behind the tensor",
     "convert it while it has, or what it stands for",
+)
+_TRANSFORMED: Final = (
+    "PyTorch is transforming a function, within which tensors have no memory to show",
+    "convert outside of vmap, grad and jvp",
 )
 
 # -- the calls of the fast path: PyTorch's own functions, with types --------------------------
@@ -51,11 +58,16 @@ item: Final = cast("Callable[[object], int | float]", torch.Tensor.item)
 """Return the number of a tensor that has one."""
 
 _from_numpy: Final = cast("Callable[[HostArray], torch.Tensor]", untyped(torch, "from_numpy"))
+_is_transformed: Final = cast(
+    "Callable[[torch.Tensor], bool]",
+    untyped(import_module("torch._C._functorch"), "is_functorch_wrapped_tensor"),
+)
+"""Tell whether a tensor stands for others within a function of ``torch.func``."""
 
 
 @cache
 def _has_float64(device: torch.device) -> bool:
-    """Tell whether tensors on ``device`` may be of float64; raise whatever PyTorch raises."""
+    """Tell whether tensors on ``device`` may be float64; PyTorch's errors pass."""
     if device.type == "cpu":
         return True
     _ = torch.zeros((), dtype=torch.float32).to(device)
@@ -85,9 +97,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     name: str = "torch"
     title: str = "PyTorch"
+    integer_advice: str = "use `.long()`"
     reference: str = "gymbridge_runtime.backends.torch:TORCH"
     roots: frozenset[str] = frozenset({"torch"})
-    # C has two types of 64 unsigned bits, which are equal, and PyTorch refuses one of them
+    # C has two equal types of 64 unsigned bits, and PyTorch refuses one of them
     kept_dtypes: frozenset[AnyDType] = frozenset(
         np.dtype(name) for name in ORDINARY if name != "uint64"
     )
@@ -112,16 +125,20 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
                 view = to_numpy(array)
             except REFUSED:
                 view = None  # conjugate, negative, sparse, nested, …
-            # NumPy makes memory of its own for a tensor without any
-            if view is not None and view.base is not None:
+            # NumPy allocates new memory for a tensor without memory
+            if view is not None and not view.flags.owndata:
                 return HostView(view, owned=False)
         tensor = _ordinary(array)
-        plain = tensor.cpu().resolve_conj().resolve_neg()
-        owned = not tensor.is_cpu or plain.data_ptr() != tensor.data_ptr()
+        if not tensor.is_cpu:
+            tensor = tensor.cpu()
+        if _is_transformed(tensor):  # which the one it was made of need not be
+            raise ConversionError(*_TRANSFORMED)
+        plain = tensor.resolve_conj().resolve_neg()
+        owned = not array.is_cpu or plain.data_ptr() != tensor.data_ptr()
         return self._shown(plain, owned=owned)
 
     def _shown(self, tensor: torch.Tensor, *, owned: bool) -> HostView:
-        """View an ordinary tensor on the host."""
+        """View a strided tensor on the host."""
         if tensor.dtype in _PLAIN:
             return HostView(tensor.numpy(), owned, copied=owned)
         bits = tensor.view(_DTYPES[f"uint{8 * tensor.itemsize}"])
@@ -134,7 +151,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return tensor if device is None else tensor.to(device)
 
     def _as_tensor(self, view: HostArray) -> torch.Tensor:
-        """Return a tensor over the memory of ``view``, which may be of a dtype of ml_dtypes."""
+        """Return a tensor over the memory of ``view``; its dtype may be one of ml_dtypes."""
         flags = view.flags
         if view.dtype in self.kept_dtypes and flags.owndata and flags.behaved:
             return _from_numpy(view)
@@ -142,8 +159,11 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         bits = view.view(f"u{view.itemsize}") if name in _EXTENDED else view
         if bits.dtype == np.uint64:
             bits = bits.view(np.uint64)  # C has two such types, and PyTorch takes one
-        # from_numpy warns of read-only memory, which comes here only to be moved off the host
-        tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
+        # from_numpy warns about read-only memory, which comes here only for a transfer
+        try:
+            tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
+        except BufferError:  # PyTorch 2.6 imports no read-only memory
+            tensor = _from_numpy(bits.copy())
         return tensor.view(_DTYPES[name]) if name in _EXTENDED else tensor
 
     @override
@@ -154,7 +174,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             return map(self._as_tensor, views)
         if len(views) == 1 or not _has_storage(device):
             return super().from_host_many(views, device)
-        return upload(views, device, self._as_tensor)
+        return upload(views, lambda view: self._as_tensor(view).to(device), _taken)
 
     @override
     def show_many(self, arrays: Sequence[torch.Tensor]) -> Iterable[HostView]:
@@ -162,8 +182,12 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         is_one_place = all(array.device == first for array in arrays)
         if len(arrays) == 1 or not is_one_place or not _has_storage(first):
             return super().show_many(arrays)
-        tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
-        return [self._shown(tensor, owned=True) for tensor in download(tensors)]
+        try:
+            tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
+            views = download(tensors, [self.dtype(tensor.dtype) for tensor in tensors], _fetched)
+            return [HostView(view, owned=True, copied=True) for view in views]
+        except REFUSED:  # one after the other, the error names the tensor
+            return super().show_many(arrays)
 
     @override
     def beside(self, array: torch.Tensor, view: HostArray) -> object:
@@ -171,12 +195,12 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def snapshot(self, array: torch.Tensor, device: torch.device | None) -> object:
-        own = array.detach()  # of what NumPy need not be shown
+        own = array.detach()  # this needs no view from NumPy
         if array.is_nested or array.is_quantized or array.layout is not torch.strided:
             copy = own.clone()
             return copy if device is None else copy.to(device)
         if array.is_cpu and array.numel() and not array.untyped_storage().nbytes():
-            raise ConversionError(f"PyTorch {_FREED[0]}", _FREED[1])
+            raise ConversionError(*_FREED)
         return own.to(device or array.device, copy=True)
 
     @override
@@ -185,7 +209,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         # a view of one element may have any stride: a field of a structured array
         if flags.c_contiguous and flags.aligned and flags.owndata:
             return True
-        # PyTorch's loops over complex numbers end the process where these are not aligned
+        # PyTorch's loops over unaligned complex numbers abort the process
         if view.dtype.kind == "c" and not view.flags.aligned:
             return False
         return has_whole_strides(view)  # a negative one makes torch.from_dlpack abort the process
@@ -216,21 +240,21 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         try:
             if not isinstance(device, (str, torch.device)):
                 raise TypeError(f"a device is text or a torch.device, not {type(device).__name__}")
-            # what converts together is told by the identity of its device
+            # conversions are joined by the identity of their device
             parsed = torch.device(device) if isinstance(device, str) else device
-            # the first use tells whether the device is there
+            # the first use shows whether the device exists
             _ = _has_float64(parsed), _has_storage(parsed)
         except REFUSED as error:
             there = ", ".join(map(repr, self.devices()))
+            reason = shown(error).splitlines()[0].partition(". ")[0]  # the next ones are advice
             raise ValueError(
-                f"PyTorch cannot use device={device!r}: {shown(error).splitlines()[0]}; "
-                + f"write one of {there}"
+                f"PyTorch cannot use device={device!r}: {reason}; write one of {there}"
             ) from error
         if parsed.type == "meta":
             raise ConversionError(
                 "PyTorch's device 'meta' has no memory to hold values", "name another device"
             )
-        # the host has one device, and to move from "cpu" to "cpu:0" is a copy to PyTorch
+        # the host has one device, but PyTorch copies from "cpu" to "cpu:0"
         return torch.device("cpu") if parsed.type == "cpu" else parsed
 
     @override
@@ -239,9 +263,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def devices(self) -> Sequence[str]:
-        found = torch.accelerator.current_accelerator()
-        count = torch.accelerator.device_count()  # none where nothing is found
-        return ("cpu", *(f"{found}:{index}" for index in range(count)))
+        found = torch.accelerator
+        # PyTorch 2.6 names no current accelerator without a device
+        places = (f"{found.current_accelerator()}:{n}" for n in range(found.device_count()))
+        return ("cpu", *places)
 
     @override
     def to_device(self, array: torch.Tensor, device: torch.device | None) -> object:
@@ -268,7 +293,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def imports_at(self, place: tuple[int, int], device: torch.device | None) -> bool:
         kind, index = place
-        is_cuda = kind == (CUDA if torch.version.hip is None else ROCM)  # "cuda" to PyTorch, both
+        is_cuda = kind == (CUDA if torch.version.hip is None else ROCM)  # PyTorch calls both "cuda"
         if device is None or not is_cuda or not torch.cuda.is_available():
             return is_cuda and torch.cuda.is_available()
         current = str(device) == "cuda" and torch.cuda.current_device() == index
@@ -280,36 +305,53 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
 
 def _ordinary(array: torch.Tensor) -> torch.Tensor:
-    """Return ``array`` without its history; refuse what has no memory of strided numbers."""
+    """Return ``array`` without its gradient history; refuse tensors without strided memory."""
     refusal = None
-    if type(array).__name__ == "FakeTensor":
+    if _is_transformed(array):
+        refusal = _TRANSFORMED
+    elif type(array).__name__ == "FakeTensor":
         refusal = (
-            "cannot show a FakeTensor, which has a shape and no values",
+            "PyTorch cannot show a FakeTensor, which has a shape and no values",
             "convert outside the mode",
         )
     elif array.is_nested:
         refusal = (
-            "has no one shape for a nested tensor",
+            "PyTorch has no one shape for a nested tensor",
             "pad it with to_padded_tensor(), or unbind() it",
         )
     elif array.layout is not torch.strided:
         refusal = (
-            f"cannot show the layout {array.layout} as strided memory",
+            f"PyTorch cannot show the layout {array.layout} as strided memory",
             "call to_dense() first",
         )
     elif array.device.type == "meta":
-        refusal = "holds no values in a tensor on the device 'meta'", "make it on a real device"
+        refusal = (
+            "PyTorch holds no values in a tensor on the device 'meta'",
+            "make it on a real device",
+        )
     elif array.is_quantized:
-        refusal = f"stores {array.dtype} as quantized numbers", "call dequantize() first"
+        refusal = f"PyTorch stores {array.dtype} as quantized numbers", "call dequantize() first"
     elif array.is_cpu and array.numel() and not array.untyped_storage().data_ptr():
-        # NumPy would make memory of its own for it, full of what was there before
+        # NumPy would allocate uninitialised memory for it
         refusal = _FREED
     elif array.dtype not in _NAMES:
-        refusal = f"has {array.dtype}, which NumPy has not", "cast it with to() first"
+        refusal = f"PyTorch has {array.dtype}, which NumPy has not", "cast it with to() first"
     if refusal is None:
         return array.detach()
-    problem, advice = refusal
-    raise ConversionError(f"PyTorch {problem}", advice)
+    raise ConversionError(*refusal)
+
+
+def _taken(packed: torch.Tensor, place: slice, like: HostArray) -> torch.Tensor:
+    """Return some bytes of ``packed`` as a tensor of the dtype and shape of ``like``."""
+    part = packed[place].view(_DTYPES[like.dtype.name]).reshape(like.shape)
+    # a version counter of its own: writing into one tensor does not break the gradient of another
+    return part.data
+
+
+def _fetched(tensors: Sequence[torch.Tensor]) -> HostArray:
+    """Return the bytes of ``tensors`` by one transfer."""
+    parts = [tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in tensors]
+    return to_numpy((torch.cat(parts) if len(parts) > 1 else parts[0]).cpu())
 
 
 TORCH: Final = TorchBackend()

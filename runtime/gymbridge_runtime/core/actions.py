@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.core.describe import step_to
-from gymbridge_runtime.core.dtypes import AnyDType, first_misfit, is_integer, is_number
+from gymbridge_runtime.core.dtypes import AnyDType, first_misfit, is_floating, is_integer, is_number
 from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.core.memory import silence
 from gymbridge_runtime.core.narrowing import (
@@ -22,6 +22,7 @@ from gymbridge_runtime.core.narrowing import (
     is_graph,
     is_host_array,
     is_mapping,
+    is_multi_discrete,
     is_one_of,
     is_sequence,
     is_sequence_space,
@@ -65,11 +66,13 @@ class Fitter:
     Args:
         never_copies: Whether to refuse what would have to be cast or stacked.
         for_numpy: Whether NumPy is where they go: it alone has scalars and every byte order.
+        integer_advice: How agents turn an array into integers, in words.
     """
 
-    def __init__(self, *, never_copies: bool, for_numpy: bool) -> None:
+    def __init__(self, *, never_copies: bool, for_numpy: bool, integer_advice: str) -> None:
         self._never_copies: bool = never_copies
         self._for_numpy: bool = for_numpy
+        self._integer_advice: str = integer_advice
 
     def fit(self, space: AnySpace, action: object) -> object:
         """Return ``action`` as a sample of ``space``; what does not fit stays as it is."""
@@ -96,10 +99,11 @@ class Fitter:
         dtype: AnyDType = np.dtype(space.dtype)
         dtype = dtype if self._for_numpy else dtype.newbyteorder("=")
         if not is_batch and (is_discrete(space) or (is_box(space) and _samples_scalars(space))):
-            return self._number(dtype, action)
+            return self._number(space, dtype, action)
         shape = space.shape or ()
         array = self._array_of(action, len(shape) + is_batch, dtype)
         if array is None or not _casts(array, dtype):
+            self._refuse_floats(space, array)
             return action
         array = array if is_batch else _in_shape(array, shape)
         if self._never_copies:
@@ -111,12 +115,22 @@ class Fitter:
             return array
         return silence().run(np.asarray, array, dtype, "C")
 
-    def _number(self, dtype: AnyDType, action: object) -> object:
+    def _number(self, space: AnySpace, dtype: AnyDType, action: object) -> object:
         array = numbers_of(action)
         if array is None or array.size != 1 or not _casts(array, dtype):
+            self._refuse_floats(space, array)
             return action
         number = silence().run(array.reshape(()).astype, dtype)
         return cast("object", number[()]) if self._for_numpy else number
+
+    def _refuse_floats(self, space: AnySpace, array: HostArray | None) -> None:
+        """Explain why an action of floats is no choice; environments say so in obscure ways."""
+        is_choice = is_discrete(space) or is_multi_discrete(space)
+        if is_choice and array is not None and is_floating(array.dtype):
+            raise ConversionError(
+                f"the action is {array.dtype} of shape {array.shape}; the space takes integers: "
+                + self._integer_advice
+            )
 
     def _array_of(self, action: object, depth: int, dtype: AnyDType) -> HostArray | None:
         """Return an array, or stack a list of numbers and arrays, nested at most ``depth`` deep.

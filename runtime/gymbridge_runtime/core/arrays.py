@@ -25,7 +25,7 @@ from gymbridge_runtime.core.leaves import TYPES, LeafType
 from gymbridge_runtime.core.memory import is_writable, silence
 from gymbridge_runtime.core.narrowing import is_host_array
 from gymbridge_runtime.core.ownership import ALLOW_COPIES, Ownership, is_alone, obstacle
-from gymbridge_runtime.core.tree import warn_if_unconverted
+from gymbridge_runtime.core.tree import warn_if_unconverted, warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,6 +50,7 @@ class Arrays:
         float_dtype: AnyDType | None,
         *,
         arrays_only: bool,
+        keeps_large: bool,
     ) -> None:
         self.target: AnyBackend = target
         self.device: object = device
@@ -58,6 +59,7 @@ class Arrays:
         self.is_bounded: bool = False
         """Whether integers are known to fit the target where the whole tree is one array."""
         self.arrays_only: bool = arrays_only
+        self.keeps_large: bool = keeps_large
         self._never: bool = ownership is Ownership.NEVER_COPY
         self._kept: frozenset[AnyDType] = frozenset(
             dtype for dtype in target.kept_dtypes if target.stored_at(dtype, device) == dtype
@@ -139,16 +141,19 @@ class Arrays:
 
     # -- what is imported from the host -------------------------------------------------------
 
-    def number(self, value: object) -> HostArray:
-        """Return memory for the target that holds one number, of Python or of NumPy."""
+    def number(self, value: object) -> HostArray | None:
+        """Return memory for the target that holds one number; None if the number stays itself."""
         array: HostArray = np.array(value)
         dtype = array.dtype
         if dtype.kind in "uO" and issubclass(type(value), int):
-            raise _too_large(cast("int", value))
+            self._refuse(cast("int", value))
+            return None
         if dtype in self._kept and self.float_dtype is None:
             return array
         stored = self._dtype_of(array, is_bounded=False)
-        return array if stored == dtype else silence().run(array.astype, stored)
+        if stored == dtype and self.target.accepts(array):
+            return array
+        return silence().run(self.target.private_copy, array, stored)
 
     def entry(self, value: object) -> object | None:
         """Return a number as an array, what stays itself as it is; None for anything else."""
@@ -158,6 +163,16 @@ class Arrays:
         if kind.role in {"number", "scalar"}:
             return value if self.arrays_only else self.number(value)
         return value if kind.role == "keep" else None
+
+    def _refuse(self, value: int) -> None:
+        """Say that no array holds ``value``: by a warning, once for each type, if it is kept."""
+        # Python does not write integers of very many digits
+        is_long = self.keeps_large or value.bit_length() > _BITS_IN_WORDS
+        text = f"an int of {value.bit_length()} bits" if is_long else f"the int {value}"
+        text += " does not fit the 64 bits of an array"
+        if not self.keeps_large:
+            raise ConversionError(text, "pass it as a str, or leave it out")
+        warn_once(type(value), f"{text}: it stays as it is", RuntimeWarning)
 
     def memory(
         self,
@@ -242,13 +257,3 @@ class Arrays:
 def _items_of(value: object) -> Iterable[object]:
     items = getattr(value, "values", None)
     return cast("Iterable[object]", items() if callable(items) else value)
-
-
-def _too_large(value: int) -> ConversionError:
-    """Say that an array holds no integer of so many digits."""
-    # Python does not write integers of very many digits
-    many = value.bit_length() > _BITS_IN_WORDS
-    text = f"an int of {value.bit_length()} bits" if many else f"the int {value}"
-    return ConversionError(
-        f"{text} does not fit the 64 bits of an array", "pass it as a str, or leave it out"
-    )

@@ -34,6 +34,7 @@ class Converter:
         float_dtype: What floating arrays are cast to.
         default: What ``copy=None`` means.
         arrays_only: Whether Python numbers and NumPy scalars stay as they are.
+        keeps_large: Whether integers beyond 64 bits stay as they are; otherwise they are an error.
         root: How error messages call the tree.
     """
 
@@ -46,6 +47,7 @@ class Converter:
         float_dtype: object = None,
         default: Ownership = Ownership.SHARE,
         arrays_only: bool = False,
+        keeps_large: bool = False,
         root: str = "value",
     ) -> None:
         recognise(target)
@@ -58,6 +60,7 @@ class Converter:
             Ownership.of(copy, default),
             None if float_dtype is None else target.dtype(float_dtype),
             arrays_only=arrays_only,
+            keeps_large=keeps_large,
         )
 
     def __call__(self, value: object, *, is_free: bool = False) -> object:
@@ -75,6 +78,7 @@ class Converter:
             float_dtype=arrays.float_dtype and arrays.float_dtype.name,
             default=arrays.ownership,
             arrays_only=arrays.arrays_only,
+            keeps_large=arrays.keeps_large,
             root=self.root,
         )
         return again, ()
@@ -139,9 +143,8 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
                 result: object = None
                 view: HostArray | None = None
                 if role in {"number", "scalar"}:
-                    if arrays.arrays_only:
-                        result = leaf
-                    else:
+                    result = leaf
+                    if not arrays.arrays_only:
                         view = arrays.number(leaf)
                 elif role == "keep":
                     result = leaf

@@ -143,7 +143,7 @@ def first_misfit(view: HostArray, dtype: AnyDType) -> int | None:
 def integer_bounds(dtype: AnyDType) -> tuple[int, int]:
     """Return the lowest and the highest integer of ``dtype``."""
     bounds = np.iinfo(dtype)
-    return int(bounds.min), int(bounds.max)
+    return bounds.min, bounds.max
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import currentframe
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from weakref import WeakSet
@@ -31,6 +32,7 @@ __all__ = [
     "too_deep",
     "unflatten",
     "warn_if_unconverted",
+    "warn_once",
 ]
 
 Leaf: TypeAlias = tuple[object, LeafType, bool]
@@ -138,14 +140,28 @@ def warn_if_unconverted(value: object, held: Callable[[], Iterable[object]]) -> 
             return
     except REFUSED:  # it cannot be read, and need not be
         return
-    _warned.add(kind)
     name = f"{kind.__module__}.{kind.__qualname__}"
-    warnings.warn(
+    warn_once(
+        kind,
         f"{name} holds arrays that are not converted, because gymbridge does not know how to build "
         + f"another one; register it with gymbridge.register_container({kind.__qualname__}, ...)",
         UnconvertedContainerWarning,
-        stacklevel=2,
     )
+
+
+def warn_once(kind: type[object], text: str, category: type[Warning]) -> None:
+    """Warn, but once for each type of value that stays as it is."""
+    if kind not in _warned:
+        _warned.add(kind)
+        warnings.warn(text, category, stacklevel=_level_of_caller())
+
+
+def _level_of_caller() -> int:
+    """Return the stack level of the code that called gymbridge, as `warnings.warn` counts it."""
+    frame, level = currentframe(), 0
+    while frame and str(frame.f_globals.get("__name__")).startswith(("gymbridge", "gymnasium")):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _is_array(value: object) -> bool:

@@ -1,11 +1,11 @@
-"""What holds wrappers to their promises: a suite for pytest, and a look at one environment.
+"""Tests of wrappers: a suite for pytest, and `check_bridge` for one environment.
 
 `check_bridge` needs nothing; the suite needs pytest (``pip install 'gymbridge[testing]'``).
 """
 
 import sys
 
-if sys.modules.get("pytest"):  # a failing assertion of the suite then shows what it compared
+if sys.modules.get("pytest"):  # a failing assertion of the suite then shows the compared values
     import pytest
 
     pytest.register_assert_rewrite(

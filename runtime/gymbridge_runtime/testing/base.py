@@ -1,4 +1,4 @@
-"""What every part of the suite is given: the pairs of a package, and the forms it has."""
+"""The base of all parts of the suite: the pairs and forms of a package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["PairTests", "outcome"]
 
 
 def outcome(convert: Callable[[], object]) -> object:
-    """Return what a conversion makes, or the error with which it refuses."""
+    """Return the result of a conversion, or its error."""
     try:
         return convert()
     except ConversionError as error:
@@ -28,23 +28,23 @@ _FORMS: Final = {
     "form": frozenset({"single", "vector", "parallel", "batched"}),
     "recorded_form": frozenset({"single", "batched"}),  # Gymnasium keeps no other specs
 }
-"""The forms that a test is run with, by what it calls them."""
+"""The forms of a test, by the name of its parameter."""
 
 
 class PairTests:
-    """Runs every test over all pairs, and over all forms where it asks for one."""
+    """Runs every test for all pairs, and for all forms if it has a form parameter."""
 
     pairs: ClassVar[tuple[Pair, ...]] = ()
-    """The pairs to test; the suite of a generated package knows its own."""
+    """The pairs to test; the suite of a generated package sets them."""
     libraries: ClassVar[Mapping[str, Library]] = {}
-    """How the arrays of libraries are made and read, where that is not left to their backends."""
+    """How to make and read arrays of a library without its backend."""
     required: ClassVar[Collection[str]] = ()
-    """The libraries that have to be installed; without the others their tests are skipped."""
+    """The libraries that must be installed; tests of other missing libraries are skipped."""
     forms: ClassVar[Collection[str] | None] = None
-    """The forms to test; by default all that the package has."""
+    """The forms to test; by default all forms of the package."""
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Give tests their pairs: pytest calls this while it collects."""
+        """Parametrise the tests; pytest calls this during the collection."""
         asked = metafunc.fixturenames
         for name, known in _FORMS.items():
             if name in asked:
@@ -61,7 +61,7 @@ class PairTests:
             metafunc.parametrize("pair", self.pairs, ids=str)
 
     def sides(self, pair: Pair) -> Sides:
-        """Return the libraries of a pair, or skip the test where one is missing."""
+        """Return the libraries of a pair; skip the test if one is missing."""
         return pair.sides(self.libraries, self.required)
 
     def skip(self, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Environments that write into what they returned: nothing that an agent keeps may change."""
+"""Tests with environments that write into returned memory: stored values must not change."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ _SHOWN = 20
 
 
 class BridgeMismatchError(AssertionError):
-    """A wrapper returned something else than its environment and the rules of conversion say.
+    """A wrapper returned a wrong value.
 
     Attributes:
-        differences: Every place, with what was expected and what was found there.
+        differences: Every wrong place, with the expected and the found value.
     """
 
     def __init__(self, when: str, differences: Sequence[Difference]) -> None:
@@ -42,13 +42,13 @@ class BridgeMismatchError(AssertionError):
 
 
 class _Bridge(Protocol):
-    """What a wrapper is made of."""
+    """The parts of a wrapper."""
 
     env: object
 
 
 class _Returned(NamedTuple):
-    """What the wrapper returned, and a copy of what the bare environment did."""
+    """The result of the wrapper, and a copy of the bare environment's."""
 
     when: str
     found: Step
@@ -56,7 +56,7 @@ class _Returned(NamedTuple):
 
 
 class _Twins(NamedTuple):
-    """The wrapped environment and the bare one, and what the former was last given."""
+    """The wrapped environment, the bare one, and the last action that the former received."""
 
     wrapped: Driven
     bare: Driven
@@ -71,32 +71,33 @@ def check_bridge(
     seed: int = 0,
     values: bool = True,
 ) -> int:
-    """Hold a wrapper against its environment, step by step and leaf by leaf.
+    """Compare a wrapper with its environment, step by step and leaf by leaf.
 
-    Neither ``env`` nor the environment in it is touched: both are made anew, with the same
-    arguments. Random actions go into the one as the agent's arrays, and what arrives there goes
-    into the other, so that both must return the same: the bare environment as itself, the wrapped
-    one converted. What was returned is looked at again a step later, and once more at the end: it
-    must not have changed, though the environment may write into its buffers.
+    ``env`` and its environment do not change: the check makes both again with the same arguments.
+    The wrapper takes random actions as the agent's arrays, and the bare environment takes the
+    actions that arrive inside the wrapper. So both must return the same values, and the wrapper
+    must return them converted. Results are compared again one step later and at the end: they must
+    not change, even if the environment writes into its buffers.
 
     Args:
         env: A wrapper of gymbridge, of any form.
-        make: Makes the environment that is wrapped, where it cannot be deep-copied.
+        make: Makes the wrapped environment, if it cannot be deep-copied.
         steps: How many steps to take.
         seed: What both are reset with, and action spaces are seeded with.
-        values: Whether values are compared; False is for environments that do something else
-            whenever they are run. Libraries, dtypes, shapes and structure always are.
+        values: Whether values are compared; pass False for environments that differ from run to
+            run. Libraries, dtypes, shapes and structure are always compared.
 
     Returns:
-        How many leaves were compared.
+        The number of compared leaves.
 
     Raises:
-        BridgeMismatchError: Something is not what it has to be; the message says where and what.
+        BridgeMismatchError: A value is wrong; the message says where and what.
         TypeError: ``env`` is no wrapper of gymbridge, or its environment runs in other processes
             and ``make`` is missing.
     """
     form, settings = form_of(env), _settings(env)
-    source, target = Side(settings.source), Side(settings.target)
+    source = Side(settings.source, device=settings.env_device)
+    target = Side(settings.target, device=settings.device)
     dtype = None if settings.float_dtype is None else named_dtype(settings.float_dtype)
     expect = Expectation(target, values=values, arrays_only=form.keeps_numbers)
     observe = Expectation(target, float_dtype=dtype, values=values)
@@ -145,7 +146,7 @@ def _settings(env: object) -> Settings:
 
 def _twins(env: _Bridge, settings: Settings, make: Callable[[], object] | None) -> _Twins:
     if make is None and isinstance(untyped(env, "unwrapped"), AsyncVectorEnv):
-        # the copy of a connection would close the original's
+        # a copied connection would close the original
         raise TypeError(
             "AsyncVectorEnv cannot be deep-copied; pass make=, a function that makes it"
         )
@@ -157,7 +158,7 @@ def _twins(env: _Bridge, settings: Settings, make: Callable[[], object] | None) 
 
 
 def _recorded(env: object) -> list[object]:
-    """Let ``env`` keep the actions it is given, as they are when they arrive."""
+    """Record copies of the actions that ``env`` receives."""
     received: list[object] = []
     step = cast("Driven", env).step
 
@@ -194,7 +195,7 @@ def agent_action(side: Side, sample: object) -> object:
 
 
 def rounded(sample: object, side: Side) -> object:
-    """Return a sample with the values that are left of it in a library of narrower dtypes."""
+    """Return a sample rounded to the dtypes of a library."""
 
     def leaf(values: np.generic | np.ndarray) -> object:
         stored = side.stored(values.dtype)

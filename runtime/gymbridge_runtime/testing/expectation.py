@@ -1,4 +1,4 @@
-"""What the users of a library have to see of a value, leaf by leaf."""
+"""Compares converted values with the originals, leaf by leaf."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONG = 60
 
 
 class Difference(NamedTuple):
-    """One place in which a value is not what it has to be."""
+    """One place with a wrong value."""
 
     path: str
     expected: str
@@ -45,7 +45,7 @@ class Difference(NamedTuple):
 
 
 class Expectation:
-    """Compares what came out of a conversion to a library with what went in.
+    """Compares the result of a conversion to a library with the original.
 
     Args:
         side: The library.
@@ -70,10 +70,10 @@ class Expectation:
         self._scalars: bool = scalars
         self._arrays_only: bool = arrays_only
         self.leaves: int = 0
-        """How many leaves were compared."""
+        """The number of compared leaves."""
 
     def differences(self, found: object, bare: object, path: str) -> Iterator[Difference]:
-        """Find where ``found`` is not the counterpart of ``bare``."""
+        """Yield the places where ``found`` is not the counterpart of ``bare``."""
         if is_host_array(bare) and bare.dtype.kind == "O":
             yield from self._objects(found, bare, path)
             return

@@ -1,4 +1,4 @@
-"""The leaf table: what becomes of arrays, numbers and everything else."""
+"""Tests of leaves: arrays, numbers and everything else."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ class _Record:
 
 
 def sample(shape: tuple[int, ...], dtype: str) -> HostArray:
-    """Return numbers that differ, and that every dtype can hold."""
+    """Return different numbers that every dtype can hold."""
     count = np.arange(math.prod(shape), dtype=np.float64).reshape(shape)
     return count % 2 == 0 if dtype == "bool" else np.power(2.0, count % 5).astype(dtype)
 
 
 class LeafTests(PairTests):
-    """Every leaf becomes what the table says, or is refused by name; nothing in between."""
+    """Every leaf is converted by the table, or is refused with its path."""
 
     def test_arrays_keep_dtype_shape_and_every_bit(self, pair: Pair) -> None:
-        """Arrays of a dtype that the target narrows or has not are narrowed, or refused."""
+        """Arrays of a dtype that the target lacks are narrowed or refused."""
         sides = self.sides(pair)
         compared = 0
         for dtype in DTYPES:
@@ -99,7 +99,7 @@ class LeafTests(PairTests):
         return 1
 
     def test_integers_keep_their_value_or_are_refused(self, pair: Pair) -> None:
-        """The largest of a dtype fits no narrower one, and no integer becomes another."""
+        """The largest integer of a dtype fits no narrower one, and no integer changes."""
         sides = self.sides(pair)
         expect = Expectation(sides.target)
         tried = 0
@@ -130,7 +130,7 @@ class LeafTests(PairTests):
                 assert not list(expect.differences(found, {"number": number}, "value"))
 
     def test_other_values_stay_themselves(self, pair: Pair) -> None:
-        """No value is taken for an array, or for a container, that is none."""
+        """No other value is taken for an array or a container."""
         _ = self.sides(pair)
         for value in _KEPT:
             assert pair.convert(value) is value, f"{value!r} became {pair.convert(value)!r}"
@@ -141,7 +141,7 @@ class LeafTests(PairTests):
             assert mapped["a"] is value, f"{value!r} below a key became {mapped!r}"
 
     def test_containers_keep_type_keys_and_order(self, pair: Pair) -> None:
-        """Leaves are converted wherever they are."""
+        """Leaves are converted in every container."""
         sides = self.sides(pair)
         values = sample((3,), "float32")
         array = sides.source.make(values)
@@ -169,7 +169,7 @@ class LeafTests(PairTests):
         assert expect.leaves >= len(containers)
 
     def test_arrays_of_the_target_are_returned_themselves(self, pair: Pair) -> None:
-        """What the agent made itself comes back as itself."""
+        """An array of the agent's library is returned itself."""
         sides = self.sides(pair)
         own = sides.target.make(sample((3,), "float32"))
         found = pair.convert([own])
@@ -177,7 +177,7 @@ class LeafTests(PairTests):
         assert found[0] is own
 
     def test_a_container_that_contains_itself_is_an_error(self, pair: Pair) -> None:
-        """No input is walked for ever."""
+        """No conversion is endless."""
         _ = self.sides(pair)
         cycle: dict[str, object] = {}
         cycle["again"] = [cycle]

@@ -1,4 +1,4 @@
-"""Who may write where: the meanings of ``copy``, under attack."""
+"""Tests of ownership: every meaning of ``copy``, while sources are overwritten."""
 
 from __future__ import annotations
 
@@ -46,15 +46,16 @@ def _made(side: Side, size: int) -> object:
 def shares(sides: Sides) -> bool:
     """Tell whether ``copy=None`` shares memory that both may write into."""
     source, target = sides.source.backend, sides.target.backend
-    writable = source.mutable and source.writable_views and not sides.source.shows_copies
-    return writable and target.mutable and not target.copies_in
+    writable = source.mutable and source.writable_views and target.mutable
+    is_on_host = not (sides.source.shows_copies or sides.target.shows_copies)
+    return writable and is_on_host and not target.copies_in
 
 
 class OwnershipTests(PairTests):
-    """A snapshot is one, what never changes is never written into, and no copy is hidden."""
+    """Snapshots never change, immutable memory is never written, and no copy is hidden."""
 
     def test_a_snapshot_does_not_change_when_its_source_is_overwritten(self, pair: Pair) -> None:
-        """At once, at every size: libraries that copy later, or never, lose here."""
+        """At once, at every size: libraries that copy late, or never, fail."""
         sides = self.sides(pair)
         attacked = 0
         for size in _SIZES:
@@ -79,7 +80,7 @@ class OwnershipTests(PairTests):
         return ways
 
     def test_memory_is_shared_where_both_libraries_allow(self, pair: Pair) -> None:
-        """Sharing is by address, and of no size: nothing is copied that need not be."""
+        """Addresses are compared, at every size: nothing is copied without need."""
         sides = self.sides(pair)
         if not shares(sides):
             self.skip(f"{pair.source} and {pair.target} share nothing that both may write into")
@@ -90,7 +91,7 @@ class OwnershipTests(PairTests):
         assert same_bytes(sides.target.values(result), sides.source.values(array))
 
     def test_immutable_memory_is_never_written(self, pair: Pair) -> None:
-        """No result is a way into memory of a library whose arrays do not change, or read-only."""
+        """No result gives write access to immutable or read-only memory."""
         sides = self.sides(pair)
         backend = sides.source.backend
         if backend.mutable and backend.writable_views and backend is not NUMPY:
@@ -108,7 +109,7 @@ class OwnershipTests(PairTests):
             assert same_bytes(sides.source.values(array), before), f"copy={copy}"
 
     def test_copy_true_copies(self, pair: Pair) -> None:
-        """The result has memory of its own, and can be written into where arrays can."""
+        """The result owns its memory, and is writable if the library's arrays are."""
         sides = self.sides(pair)
         for size in _SIZES:
             array = _made(sides.source, size)
@@ -120,7 +121,7 @@ class OwnershipTests(PairTests):
         assert pair.convert(own, copy=True) is not own
 
     def test_copy_false_shares_or_names_the_leaf(self, pair: Pair) -> None:
-        """No copy is made without a word."""
+        """No copy is made silently."""
         sides = self.sides(pair)
         array = _made(sides.source, 4096)
         result = outcome(lambda: pair.convert({"a": array}, copy=False))
@@ -133,7 +134,7 @@ class OwnershipTests(PairTests):
         assert sides.target.address(result["a"]) == sides.source.address(array)
 
     def test_an_environment_and_its_agent_do_not_share_an_action(self, pair: Pair) -> None:
-        """Either may write into its own array afterwards."""
+        """Both may write into their own array afterwards."""
         sides = self.sides(pair)
         if "single" not in pair.forms:
             self.skip(f"{pair.package} has no wrappers for single environments")

@@ -1,4 +1,4 @@
-"""Restored wrappers do what the originals do; and wrappers do what their environment does."""
+"""Tests of episodes: wrappers act like their environment, and restored wrappers like originals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _options(sides: Sides) -> tuple[dict[str, object], ...]:
 
 
 class EpisodeTests(PairTests):
-    """Whole episodes, before and after a wrapper has travelled."""
+    """Whole episodes, before and after a wrapper is restored."""
 
     def test_a_wrapper_returns_the_converted_values_of_its_environment(
         self, pair: Pair, form: str
@@ -51,7 +51,7 @@ class EpisodeTests(PairTests):
             assert check_bridge(agent, steps=3 * EPISODE) > 10 * EPISODE
 
     def test_a_restored_wrapper_continues_the_episode(self, pair: Pair, form: str) -> None:
-        """Through pickle and deepcopy, with whatever it was told."""
+        """By pickle and deepcopy, with all arguments."""
         sides = self.sides(pair)
         for name, travel in _WAYS.items():
             for options in _options(sides):
@@ -64,7 +64,7 @@ class EpisodeTests(PairTests):
                 _alike(restored, agent, sides, name)
 
     def test_a_spec_restores_the_wrapper(self, pair: Pair, recorded_form: str) -> None:
-        """As JSON too: what the wrapper was told is recorded as text."""
+        """By JSON, too: the arguments of the wrapper are recorded as text."""
         sides = self.sides(pair)
         for options in _options(sides):
             agent = pair.wrap(recorded_form, _world(sides, recorded_form), **options)

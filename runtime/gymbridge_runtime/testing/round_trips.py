@@ -1,4 +1,4 @@
-"""There and back again: what both libraries hold comes back as it was."""
+"""Tests of round trips: values that both libraries hold come back unchanged."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["RoundTripTests"]
 
 
 class RoundTripTests(PairTests):
-    """Converters of both directions undo each other, and change nothing on the way."""
+    """Converters of both directions undo each other, and do not change their sources."""
 
     def test_a_round_trip_keeps_every_common_dtype(self, pair: Pair) -> None:
-        """Every dtype in every copy mode, in a tree of other things."""
+        """Every dtype with every ``copy``, in a tree with other values."""
         sides = self.sides(pair)
         expect = Expectation(sides.source)
         compared = 0
@@ -37,7 +37,7 @@ class RoundTripTests(PairTests):
         assert compared > 0, f"{pair.source} and {pair.target} have no dtype in common"
 
     def test_a_conversion_does_not_change_its_source(self, pair: Pair) -> None:
-        """A conversion leaves what it is given as it was."""
+        """A conversion does not change its input."""
         sides = self.sides(pair)
         values = sample((2, 3), "float32")
         array = sides.source.make(values)

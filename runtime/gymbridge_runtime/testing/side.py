@@ -38,11 +38,11 @@ class Library(Protocol):
 
 
 class _ByItsBackend:
-    """What the backend itself says, for a library that nobody described to the tests."""
+    """Makes and reads arrays by the backend, for a library without a description."""
 
-    def __init__(self, backend: AnyBackend) -> None:
+    def __init__(self, backend: AnyBackend, make: Converter) -> None:
         self._backend: AnyBackend = backend
-        self._make: Converter = Converter(backend, copy=True)
+        self._make: Converter = make
 
     def make(self, values: HostArray) -> object:
         return self._make(values)
@@ -60,16 +60,20 @@ class Side:
     Args:
         backend: The library.
         library: How its arrays are made and read; by default as the backend does.
+        device: Where its arrays are; by default where the library puts them.
     """
 
-    def __init__(self, backend: AnyBackend, library: Library | None = None) -> None:
+    def __init__(
+        self, backend: AnyBackend, library: Library | None = None, device: object = None
+    ) -> None:
         self.backend: AnyBackend = backend
         self.title: str = backend.title
-        self._library: Library = library or _ByItsBackend(backend)
-        self._convert: Converter = Converter(backend, copy=True)
+        place = backend.replicated(backend.parse_device(device))
+        self._convert: Converter = Converter(backend, device=place, copy=True)
+        self._library: Library = library or _ByItsBackend(backend, self._convert)
 
     def why_unusable(self) -> str:
-        """Return what keeps the library from making arrays on this machine, if anything does."""
+        """Return why the library cannot make arrays on this machine; empty if it can."""
         try:
             _ = self._convert(np.zeros(1, np.float32))
         except ConversionError as error:
@@ -98,8 +102,8 @@ class Side:
         return self.backend.is_array(type(value))
 
     def stored(self, dtype: AnyDType) -> AnyDType | None:
-        """Return the dtype in which the library keeps ``dtype``, or None."""
-        return self.backend.stored_as(dtype)
+        """Return the dtype in which the library keeps ``dtype`` on its device, or None."""
+        return self.backend.stored_at(dtype, self._convert.device)
 
     def refuses(self, values: HostArray) -> bool:
         """Tell whether the library has no array like ``values``, and is known to have none.

@@ -1,4 +1,4 @@
-"""All that a package of wrappers is held to."""
+"""The whole suite."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ __all__ = ["BridgeSuite"]
 class BridgeSuite(
     LeafTests, OwnershipTests, BufferTests, ActionTests, RoundTripTests, EpisodeTests
 ):
-    """Tests of all pairs of a generated package: derive from the one that the package brings."""
+    """Tests all pairs of a generated package, which has a subclass with its own pairs."""

@@ -1,4 +1,4 @@
-"""Environments that are the same for every array library, and hold what environments hold."""
+"""Test environments that behave the same in every array library."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Arrays:
 
 
 class World(gym.Env[object, object]):
-    """Goes where it is told to, and tells all kinds of things; its arrays are of one library.
+    """Moves by its actions, and returns infos of every kind; its arrays are of one library.
 
     Args:
         library: Where the backend of the library is, ``"package.module:NAME"``.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gymbridge_runtime import types
 from gymbridge_runtime.backends.array_api import backend_for
 from gymbridge_runtime.backends.namespaces import (
     Namespace,
@@ -13,11 +12,13 @@ from gymbridge_runtime.backends.namespaces import (
     namespace_name,
 )
 from gymbridge_runtime.core.converter import converter_to
+from gymbridge_runtime.wrappers.generics import ActType, ObsType, WrapperActType, WrapperObsType
 from gymbridge_runtime.wrappers.single import SingleBridge
-from typing_extensions import TypeVar, override
+from typing_extensions import override
 
 if TYPE_CHECKING:
     import gymnasium as gym
+    from gymbridge_runtime import types
     from gymbridge_runtime.wrappers.settings import Settings
 
 __all__ = [
@@ -27,11 +28,6 @@ __all__ = [
     "module_name_to_namespace",
     "module_namespace",
 ]
-
-ObsT = TypeVar("ObsT", default=types.AnyType)
-ActT = TypeVar("ActT", default=types.AnyType)
-EnvObsT = TypeVar("EnvObsT", default=types.AnyType)
-EnvActT = TypeVar("EnvActT", default=types.AnyType)
 
 
 def array_conversion(  # pyright: ignore[reportAny] what it is follows from a value: ``xp``
@@ -43,8 +39,8 @@ def array_conversion(  # pyright: ignore[reportAny] what it is follows from a va
         value: An array, a number, or containers of them.
         xp: The array API module of the library, or its name.
         device: Where the arrays go: the library's own object, or text.
-        copy: None shares memory where it can, True always copies, False never does and raises
-            `CopyRequiredError` where it would have to.
+        copy: None shares memory where both libraries allow it; otherwise it copies. True always
+            copies. False never copies, and raises `CopyRequiredError` where a copy is needed.
     """
     return converter_to(backend_for(xp), device, copy)(value)
 
@@ -56,14 +52,14 @@ def conversion_arguments(names: tuple[str, str], settings: Settings) -> dict[str
     return {"env_xp": names[0], "target_xp": names[1], **given}
 
 
-class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
+class ArrayConversion(SingleBridge[WrapperObsType, WrapperActType, ObsType, ActType]):
     """Use environments of one array API library from another.
 
-    A generated class says more to a type checker: ``NumpyToTorch(env)`` instead of
-    ``ArrayConversion(env, "numpy", "torch")``. The types of this class are ``Any`` unless they are
-    given: ``ArrayConversion[Tensor, Tensor](env, "numpy", "torch")``.
+    Prefer a generated class, such as ``NumpyToTorch(env)``: a type checker knows its types. The
+    types of this class are ``Any`` unless you name them: ``ArrayConversion[Tensor, Tensor](env,
+    "numpy", "torch")``.
 
-    Reward, terminated and truncated are a float and two bools. Rendered frames stay as they are.
+    Reward is a float; terminated and truncated are bools. Rendered frames do not change.
     Specs and pickles hold the names of the modules.
 
     Args:
@@ -72,10 +68,10 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
         target_xp: The array API module of the agent, or its name.
         env_device: Where actions go: the library's own object, or text.
         target_device: Where the agent's arrays go.
-        copy: None shares an array only if nobody else can reach its memory and copies it otherwise,
-            True always copies, False never does and raises `CopyRequiredError` where it would have
-            to.
-        float_dtype: What floating observations and rewards are cast to; infos keep theirs.
+        copy: None shares an array only if nobody else can reach its memory; otherwise it copies.
+            True always copies. False never copies, and raises `CopyRequiredError` where a copy is
+            needed.
+        float_dtype: The dtype for floating observations and rewards; infos keep theirs.
 
     Examples:
         >>> import gymnasium as gym
@@ -89,9 +85,11 @@ class ArrayConversion(SingleBridge[ObsT, ActT, EnvObsT, EnvActT]):
         1.0
     """
 
+    takes_any_source: bool = True
+
     def __init__(
         self,
-        env: gym.Env[EnvObsT, EnvActT],
+        env: gym.Env[ObsType, ActType],
         env_xp: Namespace,
         target_xp: Namespace,
         env_device: object = None,

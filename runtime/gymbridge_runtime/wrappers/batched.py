@@ -90,7 +90,7 @@ class BatchedBridge(
         reset = cast("Callable[..., tuple[object, Info]]", self.env.reset)
         # a class of a user's own may take none of them
         env_obs, env_info = reset(**{name: one for name, one in given.items() if one is not None})
-        convert.read_spaces(self.env)
+        convert.begin(self, env_obs)
         return convert.obs_and_info(env_obs, env_info)
 
     def sample_action(self) -> WrapperActType:

@@ -84,14 +84,19 @@ class BatchedConversions(
         self.batch_shape: tuple[int, ...] = () if count is None else (cast("int", count),)
         self._flag_dtype: object = None
         self._fitter: Fitter = _CastFitter(
-            never_copies=settings.copy is False, for_numpy=source is NUMPY
+            never_copies=settings.copy is False,
+            for_numpy=source is NUMPY,
+            integer_advice=settings.target.integer_advice,
         )
 
     @override
-    def read_spaces(self, env: object) -> None:
+    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
+        return declared  # the agent gives an action the shape that it is to have
+
+    @override
+    def _read_spaces(self, env: object) -> None:
         found = cast("object", getattr(env, "action_space", None))
-        super().read_spaces(_Spaces(as_space(found)))
-        self._env: object = env
+        super()._read_spaces(_Spaces(as_space(found)))
         source = self.settings.source
         if self.obs_type is None or not source.calls_reach(self.env_device):
             self.obs_type: type[object] | None = None

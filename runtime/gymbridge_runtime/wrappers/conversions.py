@@ -1,13 +1,13 @@
 """The general path of a wrapper: everything that passes between an agent and an environment.
 
-A rendered step tries its fast path first, with the attributes that are declared here. Whatever is
+A rendered step first tries its fast path, with the attributes that are declared here. Everything
 unusual comes to the methods.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, Generic, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
@@ -17,7 +17,7 @@ from gymbridge_runtime.core.containers import container_of
 from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import AnyDType, safe_casts
-from gymbridge_runtime.core.errors import ConversionError
+from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.core.memory import as_array, copied, usual_items
 from gymbridge_runtime.core.narrowing import (
     is_discrete,
@@ -29,8 +29,10 @@ from gymbridge_runtime.core.narrowing import (
 from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, Owner, Ownership, getrefcount, own
 from gymbridge_runtime.core.scalars import to_python
 from gymbridge_runtime.types import Info
+from gymbridge_runtime.wrappers.form import require_source
 from gymnasium import spaces
 from gymnasium.spaces import Space
+from gymnasium.vector.utils import batch_space
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnySpace, HostArray
     from gymbridge_runtime.wrappers.settings import Settings
+    from gymbridge_runtime.wrappers.wrapper import Bridge
 
 __all__ = ["Conversions", "ParallelConversions", "SingleConversions", "VectorConversions"]
 
@@ -48,10 +51,12 @@ ArrayT = TypeVar("ArrayT")
 AgentT = TypeVar("AgentT")
 InfosT = TypeVar("InfosT", default=Info)
 
+_Items: TypeAlias = "Callable[..., dict[object, object] | None]"
+
 _UNKNOWN_SPACE: Final[AnySpace] = Space()
 _ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
 _MOST_NUMBERS: Final = 64
-"""How many numbers a Discrete space may have to have them made in advance."""
+"""The largest Discrete space whose samples are made in advance."""
 
 
 class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
@@ -61,52 +66,42 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     __slots__: tuple[str, ...] = (
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
         *("action_type", "casts", "copied", "device", "entries", "env_device", "items", "obs_type"),
-        *("own_as_obs", "own_obs", "settings", "_action_space", "_env", "_fast_entries"),
-        *(
-            "_fast_items",
-            "_fitter",
-            "_info",
-            "_obs",
-            "_obs_space",
-            "_options",
-            "_reward",
-            "_sample",
-            "_terminated",
-        ),
-        *("_to_env", "_to_host", "_truncated"),
+        *("own_as_obs", "own_obs", "settings", "_action_space", "_declared", "_env"),
+        *("_fast_entries", "_fast_items", "_fitter", "_info", "_obs", "_obs_space", "_options"),
+        *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
     )
 
     keeps_numbers: ClassVar[bool] = False
     """Whether the numbers in infos stay numbers."""
     obs_type: type[object] | None
-    """The type of arrays of the environment that take the fast path; None: there is none."""
+    """The type of the environment's arrays that take the fast path; None: no fast path."""
     own_obs: Callable[[object], HostArray]
-    """Returns memory for an observation that nobody else holds."""
+    """Returns an observation in memory that nobody else holds."""
     casts: bool
-    """Whether observations may have to be cast to `float_dtype`."""
+    """Whether observations may need a cast to `float_dtype`."""
     own_as_obs: Callable[[object], ObsT]
-    """The same function, where the memory is the observation."""
-    items: Callable[[object], dict[object, object] | None]
+    """The same function, for agents of NumPy: the memory is the observation."""
+    items: _Items
     """Returns a dictionary whose arrays take the fast path; None for anything else.
 
     NumPy's arrays are copied where somebody else may hold them.
     """
     entries: Callable[..., dict[str, object] | None]
-    """Returns the items of an info, its numbers and arrays as NumPy arrays that nobody else holds.
+    """Returns the items of an info, with numbers and arrays as NumPy arrays that nobody else holds.
 
-    It returns None where the info holds anything else but texts and flags. For libraries other than
-    NumPy, its second argument is the function that views an array.
+    It returns None if the info holds anything else, except texts and flags. For libraries other
+    than NumPy, its second argument is the function that views an array.
     """
     action_type: type[object] | None
-    """The type of actions that take the fast path; None: there is none."""
+    """The type of actions that take the fast path; None: no fast path."""
     copied: Callable[[object], EnvActT]
     """Copies an action that is a NumPy array."""
     action_dtype: AnyDType | None
-    """The dtype of actions that are arrays; None: they are not, or their space is unknown."""
+    """The dtype of array actions; None: actions are no arrays, or their space is unknown."""
     action_casts: frozenset[AnyDType]
-    """The other dtypes whose every value that dtype can hold."""
+    """Other dtypes whose values all fit that dtype."""
     action_shape: tuple[int, ...] | None
-    """The shape of such actions."""
+    """The shape of array actions."""
     action_numbers: dict[int, EnvActT]
     """The samples of a small Discrete space, by number."""
 
@@ -117,6 +112,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.env_device: object = source.parse_device(env_device)
         self._env: object = env
         self._obs_space: AnySpace | None = None
+        self._declared: AnySpace = _UNKNOWN_SPACE
         self._read_action_space(_UNKNOWN_SPACE)
         self.obs_type = self.action_type = None
         self.items = self.entries = _no_items
@@ -126,7 +122,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._terminated: Converter = self._to_agent("terminated", self.device, float_dtype)
         self._truncated: Converter = self._to_agent("truncated", self.device, float_dtype)
         replicated = target.replicated(self.device)
-        self._info: Converter = self._to_agent("info", replicated, arrays_only=self.keeps_numbers)
+        self._info: Converter = self._to_agent("info", replicated, is_info=True)
         self._sample: Converter = Converter(target, device=replicated, root="action")
         self._options: Converter = Converter(
             source,
@@ -139,16 +135,20 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._to_host: Converter = Converter(
             NUMPY, copy=copy, default=Ownership.SNAPSHOT, root="action"
         )
-        # what was copied on the way to NumPy may be shared with the environment
+        # an action that was copied on the way to NumPy may be shared with the environment
         shares = False if copy is False else None
         self._to_env: Converter = Converter(
             source, device=self.env_device, copy=shares, root="action"
         )
         self._set_owners(None if float_dtype is None else target.dtype(float_dtype))
-        self._fitter: Fitter = Fitter(never_copies=copy is False, for_numpy=source is NUMPY)
+        self._fitter: Fitter = Fitter(
+            never_copies=copy is False,
+            for_numpy=source is NUMPY,
+            integer_advice=target.integer_advice,
+        )
 
     def _to_agent(
-        self, root: str, device: object, float_dtype: object = None, *, arrays_only: bool = False
+        self, root: str, device: object, float_dtype: object = None, *, is_info: bool = False
     ) -> Converter:
         return Converter(
             self.settings.target,
@@ -156,12 +156,13 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             copy=self.settings.copy,
             float_dtype=float_dtype,
             default=Ownership.PROVE,
-            arrays_only=arrays_only,
+            arrays_only=is_info and self.keeps_numbers,
+            keeps_large=is_info,
             root=root,
         )
 
     def _set_owners(self, float_dtype: AnyDType | None) -> None:
-        """Choose the functions that make the host views of a step safe to keep."""
+        """Choose the functions that make host views of a step safe to keep."""
         source, target = self.settings.source, self.settings.target
         shares, keeps_views = source is NUMPY, source.never_changes and target.keeps_read_only
         if self.settings.copy is True:
@@ -177,25 +178,31 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         else:
             self.own_obs = copied
         self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
-        other = self._info.arrays.entry
-        info_owner = Owner(None, shares=shares, is_constant=keeps_views, other=other)
-        self._fast_items: Callable[[object], dict[object, object] | None] = (
-            owner.own_items if source is NUMPY else partial(usual_items, usual=source.usual_type)
-        )
-        entries = partial(info_owner.viewed_items, usual=source.usual_type)
-        self._fast_entries = cast(
-            "Callable[..., dict[str, object] | None]",
-            info_owner.own_items if source is NUMPY else entries,
-        )
+        infos = Owner(None, shares=shares, is_constant=keeps_views, other=self._info.arrays.entry)
+        items: _Items = owner.own_items
+        entries: _Items = infos.own_items
+        if source is not NUMPY:
+            items = partial(usual_items, usual=source.usual_type)
+            entries = partial(infos.viewed_items, usual=source.usual_type)
+        self._fast_items: _Items = items
+        self._fast_entries = cast("Callable[..., dict[str, object] | None]", entries)
 
     # -- spaces -------------------------------------------------------------------------------
 
-    def read_spaces(self, env: object) -> None:
-        """Read the spaces of the wrapped environment, which may have exchanged them."""
-        self._env = env
+    def begin(self, wrapper: Bridge, obs: object) -> None:
+        """Read the spaces of ``wrapper`` again, and check whose arrays a reset has returned."""
+        self._env = untyped(wrapper, "env")
+        self._read_spaces(wrapper)
+        if type(obs) is not self.obs_type and not wrapper.takes_any_source:
+            settings = self.settings
+            require_source(type(wrapper).__name__, obs, settings.source, settings.target)
+
+    def _read_spaces(self, env: object) -> None:
+        """Read the spaces that ``env`` declares, which may have changed."""
         action_space = _space_of(env, "action_space")
-        if action_space is not self._action_space:
-            self._read_action_space(action_space)
+        if action_space is not self._declared:
+            self._declared = action_space
+            self._read_action_space(self._space_of_actions(env, action_space))
         obs_space = _space_of(env, "observation_space")
         if obs_space is not self._obs_space:
             self._obs_space = obs_space
@@ -208,6 +215,11 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.entries = _no_items if self.obs_type is None else self._fast_entries
         reaches_env = is_fast and source.calls_reach(self.env_device)
         self.action_type = target.usual_type if reaches_env else None
+
+    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
+        """Return the space that actions are fitted to."""
+        del env
+        return declared
 
     def _read_action_space(self, space: AnySpace) -> None:
         self._action_space: AnySpace = space
@@ -230,7 +242,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # -- parts of the fast path ---------------------------------------------------------------
 
     def as_obs(self, tree: object) -> ObsT:
-        """Return ``tree``, which is an observation, with its type."""
+        """Return the observation ``tree`` with its static type."""
         return cast("ObsT", tree)
 
     def cast(self, views: Sequence[object]) -> Sequence[object]:
@@ -240,14 +252,14 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # -- the general path ---------------------------------------------------------------------
 
     def action(self, action: ActT) -> EnvActT:
-        """Give the environment an action as its own action space would have sampled it."""
+        """Convert an action to what the environment's own action space samples."""
         if self._obs_space is None:
-            self.read_spaces(self._env)
+            self._read_spaces(self._env)
         on_host = self._to_host(action)
         try:
             fitted = self._fitter.fit(self._action_space, on_host)
         except ConversionError as error:
-            if not error.path:
+            if isinstance(error, CopyRequiredError) and not error.path:
                 error.about(describe(action))
             error.below("action")
             raise
@@ -289,7 +301,7 @@ def _no_items(_value: object, _view: object = None) -> None:
 
 
 def _space_of(env: object, name: str) -> AnySpace:
-    """Return a space of ``env``, or one of which nothing is known where it declares none."""
+    """Return a space of ``env``; an empty `Space` if it declares none."""
     found = cast("object", getattr(env, name, None))
     return found if is_space(found) else _UNKNOWN_SPACE
 
@@ -309,12 +321,12 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
     def step(
         self, obs: object, reward: object, terminated: object, truncated: object, info: Info
     ) -> tuple[ObsT, float, bool, bool, Info]:
-        """Convert all that a step returns, together."""
+        """Convert all results of a step together."""
         # counted before anything else refers to them
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
         parts = [(self._obs, obs, is_obs_free), (self._info, info, is_info_free)]
-        # what is on a device comes to the host with the rest
+        # numbers on a device come to the host with the rest
         parts += zip(self._to_numbers, (reward, terminated, truncated), (False,) * 3, strict=True)
         new_obs, new_info, *numbers = convert_together(parts)
         return cast("ObsT", new_obs), *self.numbers(*numbers), cast("Info", new_info)
@@ -331,25 +343,44 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
         return cast("tuple[float, bool, bool]", numbers)
 
 
+def batched(env: object, space: AnySpace) -> AnySpace:
+    """Return the space of the actions for all environments, if ``space`` is that for one.
+
+    EnvPool and SuperSuit declare the space of one environment as ``action_space``.
+    """
+    single = cast("object", getattr(env, "single_action_space", None))
+    if samples_like(space) is spaces.Discrete or space == single:
+        return batch_space(space, cast("int", untyped(env, "num_envs")))
+    return space
+
+
 class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT, ArrayT]):
     """The conversions of a wrapper for a vector environment."""
 
     __slots__: tuple[str, ...] = ()
 
+    @override
+    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
+        return batched(env, declared)
+
+    def env_ids(self, numbers: object) -> HostArray | None:
+        """Return the numbers of some of the environments, as EnvPool takes them."""
+        return None if numbers is None else np.asarray(self._to_host(numbers), np.int32)
+
     def leaves(self, obs: object, *others: object) -> list[object] | None:
-        """Return the arrays of a step if all of them take the fast path; None if any does not."""
+        """Return the arrays of a step if all take the fast path; otherwise None."""
         leaves: list[object] = [*obs.values(), *others] if is_plain_dict(obs) else [obs, *others]
         return leaves if {*map(type, leaves)} == {self.obs_type} else None
 
     def like(self, obs: object, arrays: Sequence[object]) -> ObsT:
-        """Return ``arrays`` as ``obs`` is: one array, or a dictionary."""
+        """Return ``arrays`` in the structure of ``obs``: one array, or a dictionary."""
         tree = dict(zip(obs, arrays, strict=True)) if is_plain_dict(obs) else arrays[0]
         return self.as_obs(tree)
 
     def step(
         self, obs: object, rewards: object, terminations: object, truncations: object, infos: Info
     ) -> tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]:
-        """Convert all that a step returns, together."""
+        """Convert all results of a step together."""
         # counted before anything else refers to them
         are_free = (
             getrefcount(obs) == ALONE_AS_ARGUMENT,
@@ -378,14 +409,14 @@ class ParallelConversions(
     def __init__(self, env: object, settings: Settings) -> None:
         super().__init__(env, settings)
         self._state: Converter = self._to_agent("state", self.device, settings.float_dtype)
-        # the path of a reward says whose it is
+        # the path of a reward names its agent
         self._reward: Converter = self._to_agent("", self.device, settings.float_dtype)
         self._terminated: Converter = self._reward
         self._truncated: Converter = self._reward
 
     @override
     def action(self, action: dict[AgentT, ActT]) -> dict[AgentT, EnvActT]:
-        """Give the environment each action as the agent's own space would have sampled it."""
+        """Convert each action to what the agent's own action space samples."""
         on_host: object = self._to_host(action)
         if is_mapping(on_host):
             on_host = {agent: self._fit_one(agent, one) for agent, one in on_host.items()}
@@ -425,7 +456,7 @@ class ParallelConversions(
 def _for_each(
     root: str, values: object, python: type[float] | type[bool], tree: Converter
 ) -> object:
-    """Convert what there is one of for each agent."""
+    """Convert a dictionary with a value for each agent."""
     path = root
     try:
         if not is_mapping(values):

@@ -1,14 +1,19 @@
-"""The error for an environment of another form than a wrapper takes: it names the right wrapper."""
+"""Errors for environments of another form or library than a wrapper takes."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import gymnasium as gym
+from gymbridge_runtime.core.errors import ConversionError
 from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.tree import Leaves, flatten
 from gymnasium.vector import VectorEnv
 
-__all__ = ["Form", "require_form"]
+if TYPE_CHECKING:
+    from gymbridge_runtime.backends.base import AnyBackend
+
+__all__ = ["Form", "require_form", "require_source"]
 
 Form: TypeAlias = Literal["single", "vector", "parallel", "batched"]
 
@@ -19,14 +24,14 @@ _TAKE = {
     "batched": "the class of that name in `batched`, as in `from gymbridge.batched import {}`",
     "turn-based": "`pettingzoo.utils.aec_to_parallel(env)`, whose agents all act at once",
 }
-"""What to take for an environment of each form."""
+"""The wrapper to use for an environment of each form."""
 
 
 def require_form(wrapper: str, env: object, form: Form) -> None:
     """Raise a TypeError if ``env`` is known to have another form.
 
-    An environment of no known form passes: Gymnasium has its own error for it, and anything with
-    the methods of a parallel environment is one.
+    An environment of an unknown form passes: Gymnasium has its own error for it, and any object
+    with the methods of a parallel environment counts as one.
     """
     found = _forms(env)
     if found and form not in found:
@@ -39,6 +44,37 @@ def require_form(wrapper: str, env: object, form: Form) -> None:
             f"this {wrapper} takes {form} environments, and {env!r} has no `reset` and `step`; "
             + "make the environment first"
         )
+
+
+def require_source(wrapper: str, obs: object, source: AnyBackend, target: AnyBackend) -> None:
+    """Raise a TypeError if the arrays of an observation are those of another known library.
+
+    Empty arrays say nothing, nor do arrays of ``target``, which an encoder inside may have made.
+    An observation of several libraries is the environment's own affair.
+    """
+    leaves: Leaves = []
+    try:
+        _ = flatten(obs, leaves, is_alone=False)
+    except (ConversionError, RecursionError):
+        return  # the conversion says what is wrong
+    others: list[AnyBackend] = []
+    for leaf, (role, backend), _ in leaves:
+        if source.is_array(type(leaf)):
+            return
+        if backend is None or role not in {"host", "array"} or 0 in _shape(leaf):
+            continue
+        if not target.is_array(type(leaf)):
+            others.append(backend)
+    if others:
+        right = "To".join(one.name.title().replace("_", "") for one in (others[0], target))
+        raise TypeError(
+            f"this {wrapper} takes environments of {source.title}, and the observations are arrays "
+            + f"of {others[0].title}; take {right}"
+        )
+
+
+def _shape(array: object) -> tuple[int, ...]:
+    return tuple(cast("tuple[int, ...]", untyped(array, "shape")))
 
 
 def _forms(env: object) -> tuple[str, ...]:

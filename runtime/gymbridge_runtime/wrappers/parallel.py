@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, cast
 
 from gymbridge_runtime.wrappers.conversions import ParallelConversions
+from gymbridge_runtime.wrappers.generics import (
+    ActType,
+    ArrayType,
+    ObsType,
+    WrapperActType,
+    WrapperObsType,
+)
 from gymbridge_runtime.wrappers.parallel_env import AgentT, ParallelEnv, ParallelWrapper
 from gymbridge_runtime.wrappers.wrapper import Bridge
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
-from gymnasium.vector.vector_env import ArrayType
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -51,10 +56,9 @@ class ParallelBridge(
         dict[AgentT, bool],
         dict[AgentT, Info],
     ]:
-        """Take one step with every agent that lives.
+        """Take one step with every living agent.
 
-        The environment receives each action as the agent's own ``action_space`` would have sampled
-        it.
+        The environment receives each action as the agent's own ``action_space`` samples it.
         """
         convert = self._convert
         env_obs, rewards, terminations, truncations, env_infos = self.env.step(
@@ -73,11 +77,11 @@ class ParallelBridge(
         """
         convert = self._convert
         env_obs, env_infos = self.env.reset(seed=seed, options=convert.options(options))
-        convert.read_spaces(self.env)
+        convert.begin(self, env_obs)
         return convert.obs_and_info(env_obs, env_infos)
 
     def sample_action(self) -> dict[AgentT, WrapperActType]:
-        """Return random actions, one for each agent that lives, as the agents' own arrays."""
+        """Return random actions, one for each living agent, as the agents' own arrays."""
         actions = {
             agent: cast("object", self.action_space(agent).sample()) for agent in self.agents
         }

@@ -1,4 +1,4 @@
-"""PettingZoo's parallel environments: what wrappers know of them, and their own base class.
+"""PettingZoo's parallel environments: a protocol for them, and the base class of wrappers.
 
 PettingZoo declares types and does not say so to type checkers (it has no ``py.typed``), and it need
 not be installed. So what may be wrapped is a protocol, and wrappers are typed by a class that has
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["AgentT", "ParallelEnv", "ParallelWrapper"]
 
 AgentT = TypeVar("AgentT", default=str)
-"""What agents are called: PettingZoo's environments use text."""
+"""The type of agents' names: PettingZoo's environments use text."""
 
 ObsT = TypeVar("ObsT", default=types.AnyType)
 ActT = TypeVar("ActT", default=types.AnyType)
@@ -32,12 +32,12 @@ class ParallelEnv(Protocol[AgentT, ObsT, ActT]):
 
     @property
     def agents(self) -> list[AgentT]:
-        """The agents that live."""
+        """The living agents."""
         ...
 
     @property
     def possible_agents(self) -> list[AgentT]:
-        """All agents that may come to live."""
+        """All agents that may appear."""
         ...
 
     def reset(
@@ -55,7 +55,7 @@ class ParallelEnv(Protocol[AgentT, ObsT, ActT]):
         dict[AgentT, bool],
         dict[AgentT, Info],
     ]:
-        """Take one step with all agents that live."""
+        """Take one step with all living agents."""
         ...
 
     def observation_space(self, agent: AgentT) -> AnySpace:
@@ -67,7 +67,7 @@ class ParallelEnv(Protocol[AgentT, ObsT, ActT]):
         ...
 
     def state(self) -> object:
-        """Return the state of the whole environment, which no agent need see."""
+        """Return the state of the whole environment."""
         ...
 
     def render(self) -> object:
@@ -82,7 +82,7 @@ class ParallelEnv(Protocol[AgentT, ObsT, ActT]):
 if TYPE_CHECKING:
 
     class ParallelWrapper(ParallelEnv[AgentT, ObsT, ActT], ABC):
-        """PettingZoo's base of wrappers, which pass everything on that they do not change."""
+        """PettingZoo's base class of wrappers, which passes everything on."""
 
         def __init__(self, env: object) -> None: ...
 
@@ -105,22 +105,22 @@ if TYPE_CHECKING:
 
         @property
         def num_agents(self) -> int:
-            """How many agents live."""
+            """The number of living agents."""
             ...
 
         @property
         def max_num_agents(self) -> int:
-            """How many agents there may be."""
+            """The number of possible agents."""
             ...
 
         @property
         def metadata(self) -> Info:
-            """What the environment says of itself."""
+            """The metadata of the environment."""
             ...
 
         @property
         def render_mode(self) -> str | None:
-            """How it is shown."""
+            """The render mode of the environment."""
             ...
 
         @property

@@ -1,4 +1,4 @@
-"""The arguments of a wrapper, as a spec and a pickle can hold them."""
+"""The arguments of a wrapper, in a form that specs and pickles can hold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Options(TypedDict, total=False):
 
 
 class Settings(NamedTuple):
-    """The arguments of a wrapper: text wherever there is text for them."""
+    """The arguments of a wrapper, as text where possible."""
 
     source: AnyBackend
     target: AnyBackend
@@ -35,10 +35,10 @@ class Settings(NamedTuple):
 
     @classmethod
     def of(cls, source: AnyBackend, target: AnyBackend, options: Options) -> Settings:
-        """Check the arguments, and turn them into text wherever there is text for them."""
+        """Check the arguments, and turn them into text where possible."""
         device, env_device = options.get("device"), options.get("env_device")
         copy, float_dtype = options.get("copy"), options.get("float_dtype")
-        owned = Ownership.of(copy, Ownership.PROVE)  # refuses other values
+        owned = Ownership.of(copy, Ownership.PROVE)  # raises for other values
         dtype = None if float_dtype is None else target.dtype(float_dtype)
         if dtype is not None and not is_floating(dtype):
             raise ValueError(f"float_dtype={float_dtype!r} is no floating-point dtype")
@@ -49,19 +49,19 @@ class Settings(NamedTuple):
             target,
             target.device_text(target.parse_device(device)),
             source.device_text(source.parse_device(env_device)),
-            # what equals True or False need not be JSON
+            # values equal to True or False may be no JSON
             None if copy is None else owned is Ownership.COPY,
             None if dtype is None else dtype.name,
         )
 
     def arguments(self) -> dict[str, object]:
-        """Return the arguments of a constructor that make the same again."""
+        """Return constructor arguments that make an equal wrapper."""
         given: dict[str, object] = self._asdict()
         del given["source"], given["target"]
         return {name: value for name, value in given.items() if value is not None}
 
     def metadata(self, inherited: Info | None) -> Info:
-        """Return ``inherited`` with Gymnasium's word for whose arrays an agent sees.
+        """Return ``inherited`` with Gymnasium's key for the agent's library.
 
         `check_env` turns the arrays of environments that say ``"jax": True`` into NumPy's.
         """

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Generic, cast
 
 import gymnasium as gym
 from gymbridge_runtime.wrappers.conversions import SingleConversions
+from gymbridge_runtime.wrappers.generics import ActType, ObsType, WrapperActType, WrapperObsType
 from gymbridge_runtime.wrappers.wrapper import Bridge
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SingleBridge(
         The environment receives ``action`` as its own ``action_space`` would have sampled it.
         """
         convert = self._convert
-        # environments may return other numbers and flags than they declare
+        # environments may return other types than they declare
         env_action = convert.action(action)
         env_obs, reward, terminated, truncated, env_info = self.env.step(env_action)
         return convert.step(env_obs, reward, terminated, truncated, env_info)
@@ -64,7 +64,7 @@ class SingleBridge(
         convert = self._convert
         env_options = convert.options(options)
         env_obs, env_info = self.env.reset(seed=seed, options=env_options)
-        convert.read_spaces(self.env)
+        convert.begin(self, env_obs)
         return convert.obs_and_info(env_obs, env_info)
 
     def sample_action(self) -> WrapperActType:

@@ -1,4 +1,4 @@
-"""Constructor arguments as `gymnasium.Wrapper.spec` wants them recorded."""
+"""Records constructor arguments for `gymnasium.Wrapper.spec`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
     from gymnasium.utils import RecordConstructorArgs
 
     class Recorded(RecordConstructorArgs):
-        """What it is at run time."""
+        """The class at run time."""
 
         _record = RecordConstructorArgs.__init__
 

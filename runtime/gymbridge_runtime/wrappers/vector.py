@@ -2,31 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, cast
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Literal, cast, overload
 
 from gymbridge_runtime.core.narrowing import untyped
-from gymbridge_runtime.wrappers.conversions import VectorConversions
+from gymbridge_runtime.wrappers.conversions import VectorConversions, batched
+from gymbridge_runtime.wrappers.generics import (
+    ActType,
+    ArrayType,
+    ObsType,
+    VectorWrapper,
+    WrapperActType,
+    WrapperObsType,
+)
 from gymbridge_runtime.wrappers.wrapper import Bridge
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
-from gymnasium.vector import VectorEnv, VectorWrapper
-from gymnasium.vector.vector_env import ArrayType
+from gymnasium.vector.utils import concatenate, create_empty_array
 from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gymbridge_runtime import types
     from gymbridge_runtime.backends.base import AnyBackend
-    from gymbridge_runtime.types import AnySpace, Info
+    from gymbridge_runtime.types import AnySpace, HostArray, Info
     from gymbridge_runtime.wrappers.settings import Options
     from gymnasium.spaces import Space
+    from gymnasium.vector import VectorEnv
     from typing_extensions import Unpack
 
 __all__ = ["VectorBridge"]
 
 
-def _method(env: object, name: str) -> Callable[..., tuple[object, ...]]:
-    """Return what Gymnasium's vector environments can do, and their class does not say."""
-    return cast("Callable[..., tuple[object, ...]]", untyped(untyped(env, "unwrapped"), name))
+_ENVPOOL = frozenset({"async_reset", "recv", "send", "xla"})
+
+
+def _method(
+    env: object, name: str, *, is_passed: bool = False
+) -> Callable[..., tuple[types.AnyType, ...]]:
+    """Return a method that only some vector environments have.
+
+    Gymnasium's vector wrappers hide it. What only ``is_passed`` may come from inside them; what is
+    converted must not miss what they do.
+    """
+    found = env
+    while not hasattr(found, name) and isinstance(found, VectorWrapper):
+        found = untyped(cast("object", found), "env")
+    kind, has = type(env).__name__, type(found).__name__
+    if not hasattr(found, name):
+        has = "EnvPool" if name in _ENVPOOL else "AsyncVectorEnv"
+        raise AttributeError(f"{kind} has no method {name!r}; {has} has it")
+    if found is not env and not is_passed:
+        raise AttributeError(
+            f"{kind} hides the method {name!r} of {has}; wrap the {has} with gymbridge first"
+        )
+    return cast("Callable[..., tuple[types.AnyType, ...]]", untyped(found, name))
 
 
 class VectorBridge(
@@ -52,52 +81,139 @@ class VectorBridge(
 
     @override
     def step(
-        self, actions: WrapperActType
+        self, actions: WrapperActType, env_id: ArrayType | Sequence[int] | None = None
     ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
         """Take one step in every environment.
 
-        They receive ``actions`` as their own ``action_space`` would have sampled them.
+        They receive ``actions`` as their own ``action_space`` would have sampled them. EnvPool
+        takes the numbers of the environments that ``actions`` are for.
         """
-        convert = self._convert
-        env_obs, rewards, terminations, truncations, infos = self.env.step(convert.action(actions))
-        return convert.step(env_obs, rewards, terminations, truncations, infos)
+        if env_id is not None:
+            self.send(actions, env_id)
+            return self.recv()
+        return self._results(self.env.step, self._convert.action(actions))
+
+    def _results(
+        self, wait: Callable[..., tuple[object, object, object, object, Info]], *arguments: object
+    ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
+        env_obs, rewards, terminations, truncations, infos = wait(*arguments)
+        return self._convert.step(env_obs, rewards, terminations, truncations, infos)
 
     @override
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: Info | None = None
+        self,
+        env_id: ArrayType | Sequence[int] | None = None,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Info | None = None,
     ) -> tuple[WrapperObsType, Info]:
         """Start an episode in every environment.
 
         Array leaves of ``options`` are converted towards the environments. ``seed`` is passed on:
-        Gymnasium's vector environments take one for each environment as well, though the class
-        that they share does not say so.
+        Gymnasium's vector environments also take a list with a seed for each environment, although
+        their base class does not declare it. EnvPool takes the numbers of the environments to
+        reset.
         """
         convert = self._convert
-        env_obs, env_infos = self.env.reset(
-            seed=cast("int | None", seed), options=convert.options(options)
-        )
-        convert.read_spaces(self.env)
-        return convert.obs_and_info(env_obs, env_infos)
+        which: dict[str, object] = {} if env_id is None else {"env_id": convert.env_ids(env_id)}
+        reset = cast("Callable[..., tuple[object, Info]]", self.env.reset)
+        return self._begin(partial(reset, seed=seed, options=convert.options(options), **which))
+
+    def _begin(
+        self, wait: Callable[..., tuple[object, Info]], *arguments: object
+    ) -> tuple[WrapperObsType, Info]:
+        env_obs, env_infos = wait(*arguments)
+        self._convert.begin(self, env_obs)
+        return self._convert.obs_and_info(env_obs, env_infos)
 
     def sample_action(self) -> WrapperActType:
         """Return random actions, one for each environment, as the agent's own arrays."""
-        return self._convert.sample(self.action_space.sample())
+        space = self.action_space
+        if batched(self, space) is space:
+            return self._convert.sample(space.sample())
+        samples = [cast("object", space.sample()) for _ in range(self.num_envs)]
+        batch = cast("HostArray", create_empty_array(space, self.num_envs))
+        return self._convert.sample(concatenate(space, samples, batch))
 
-    # Gymnasium's vector wrappers hide these of the environments below; values pass unchanged
+    # -- the two halves of a step, as AsyncVectorEnv has them ---------------------------------
+
+    def step_async(self, actions: WrapperActType) -> None:
+        """Send ``actions``, converted as in `step`; `step_wait` returns what comes of them."""
+        _ = _method(self.env, "step_async")(self._convert.action(actions))
+
+    def step_wait(
+        self, timeout: float | None = None
+    ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
+        """Wait for the environments, and return what `step` returns."""
+        return self._results(_method(self.env, "step_wait"), timeout)
+
+    def reset_async(
+        self, seed: int | Sequence[int | None] | None = None, options: Info | None = None
+    ) -> None:
+        """Start an episode in every environment; `reset_wait` returns what `reset` returns."""
+        _ = _method(self.env, "reset_async")(seed=seed, options=self._convert.options(options))
+
+    def reset_wait(self, timeout: float | None = None) -> tuple[WrapperObsType, Info]:
+        """Wait for the environments, and return what `reset` returns."""
+        return self._begin(_method(self.env, "reset_wait"), timeout)
+
+    # -- EnvPool ------------------------------------------------------------------------------
+
+    def send(self, action: WrapperActType, env_id: ArrayType | Sequence[int] | None = None) -> None:
+        """Send actions to the environments whose numbers are ``env_id``: to all by default."""
+        _ = _method(self.env, "send")(self._convert.action(action), self._convert.env_ids(env_id))
+
+    @overload
+    def recv(
+        self, reset: Literal[False] = False, return_info: bool = True
+    ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]: ...
+    @overload
+    def recv(
+        self, reset: Literal[True], return_info: bool = True
+    ) -> tuple[WrapperObsType, Info]: ...
+    def recv(self, reset: bool = False, return_info: bool = True) -> tuple[object, ...]:
+        """Wait for a batch of environments, and return what `step` returns for them.
+
+        With ``reset``, return what `reset` returns. ``infos["env_id"]`` says which they are.
+        """
+        recv = _method(self.env, "recv")
+        if not reset:
+            return self._results(recv, reset, return_info)
+        return self._begin(recv, reset, return_info)
+
+    def async_reset(self) -> None:
+        """Start an episode in every environment; `recv` returns the first observations."""
+        _ = _method(self.env, "async_reset")()
+        self._convert.begin(self, None)
+
+    def xla(self) -> tuple[types.AnyType, ...]:
+        """Return EnvPool's handle and its functions for JAX, as they are."""
+        return _method(self.env, "xla")()
+
+    # -- what passes unchanged ----------------------------------------------------------------
 
     def call(self, name: str, *args: object, **kwargs: object) -> tuple[object, ...]:
         """Call a method of every environment, and return what each returned."""
-        return _method(self, "call")(name, *args, **kwargs)
+        return _method(self.env, "call", is_passed=True)(name, *args, **kwargs)
+
+    def call_async(self, name: str, *args: object, **kwargs: object) -> None:
+        """Call a method of every environment; `call_wait` returns what each returned."""
+        _ = _method(self.env, "call_async", is_passed=True)(name, *args, **kwargs)
+
+    def call_wait(self, timeout: float | None = None) -> tuple[object, ...]:
+        """Wait for the environments, and return what each returned."""
+        return _method(self.env, "call_wait", is_passed=True)(timeout)
 
     def get_attr(self, name: str) -> tuple[object, ...]:
         """Return an attribute of every environment."""
-        return _method(self, "get_attr")(name)
+        return _method(self.env, "get_attr", is_passed=True)(name)
 
     def set_attr(self, name: str, values: object) -> None:
         """Set an attribute of every environment: a list or tuple has a value for each."""
-        _ = _method(self, "set_attr")(name, values)
+        _ = _method(self.env, "set_attr", is_passed=True)(name, values)
 
     if TYPE_CHECKING:  # to a type checker, Gymnasium's own spaces are ``Space[Unknown]``
+        env: VectorEnv[ObsType, ActType, ArrayType]  # before Gymnasium 1.4 it has no parameters
 
         @property
         @override

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gymbridge_runtime import types
 from gymbridge_runtime.backends.array_api import backend_for
 from gymbridge_runtime.backends.namespaces import Namespace, namespace_name
-from gymbridge_runtime.wrappers.array_conversion import (
-    ActT,
-    EnvActT,
-    EnvObsT,
-    ObsT,
-    conversion_arguments,
+from gymbridge_runtime.wrappers.array_conversion import conversion_arguments
+from gymbridge_runtime.wrappers.generics import (
+    ActType,
+    ArrayType,
+    ObsType,
+    WrapperActType,
+    WrapperObsType,
 )
 from gymbridge_runtime.wrappers.vector import VectorBridge
-from typing_extensions import TypeVar, override
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from gymbridge_runtime.wrappers.settings import Settings
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrayConversion"]
 
-ArrayT = TypeVar("ArrayT", default=types.AnyType)
 
-
-class ArrayConversion(VectorBridge[ObsT, ActT, EnvObsT, EnvActT, ArrayT]):
+class ArrayConversion(VectorBridge[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType]):
     """Use vector environments of one array API library from another.
 
     The class of the same name for single environments explains types and arguments.
@@ -44,9 +42,11 @@ class ArrayConversion(VectorBridge[ObsT, ActT, EnvObsT, EnvActT, ArrayT]):
         (2,)
     """
 
+    takes_any_source: bool = True
+
     def __init__(
         self,
-        env: VectorEnv[EnvObsT, EnvActT, ArrayT],
+        env: VectorEnv[ObsType, ActType, ArrayType],
         env_xp: Namespace,
         target_xp: Namespace,
         env_device: object = None,

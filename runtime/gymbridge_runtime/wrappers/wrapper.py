@@ -1,4 +1,4 @@
-"""What wrappers of all forms have in common."""
+"""The base of wrappers of all forms."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ __all__ = ["Bridge"]
 
 
 class Bridge(Recorded):
-    """A wrapper of gymbridge, whatever the form of its environment.
+    """A wrapper of gymbridge, of any form.
 
     Pickles do not hold the type parameters of a wrapper: Python keeps those of
     ``NumpyToJax[dict[str, jax.Array]](env)``, and cannot pickle `jax.Array`.
     """
 
+    takes_any_source: bool = False
+    """Whether environments of any library are taken, and not only those of the source."""
+
     def _settings(
         self, form: Form, env: object, source: AnyBackend, target: AnyBackend, options: Options
     ) -> Settings:
-        """Check the environment and the arguments of the constructor, and record the latter."""
+        """Check the environment and the arguments of the constructor, and record the arguments."""
         require_form(type(self).__name__, env, form)
         settings = Settings.of(source, target, options)
         # devices and dtypes are recorded as text, so that a spec can be written as JSON
@@ -40,7 +43,7 @@ class Bridge(Recorded):
 
     @property
     def device(self) -> object:
-        """Where the agent's arrays go, as the agent's library says it; None is its default."""
+        """The device of the agent's arrays, as its library's own object; None is the default."""
         return untyped(untyped(self, "_convert"), "device")
 
     @override

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import jax
@@ -14,6 +15,7 @@ from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, is_extended_name
 from gymbridge_runtime.core.errors import ConversionError
 from gymbridge_runtime.core.memory import aligned_copy
 from gymbridge_runtime.core.narrowing import untyped
+from jax import experimental
 from jax.core import Tracer
 from jax.sharding import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from typing_extensions import override
@@ -29,7 +31,7 @@ __all__ = ["JAX", "ArrayImpl", "JaxBackend", "to_numpy"]
 
 _Placement: TypeAlias = "OneJaxDevice | Sharding"
 
-# JAX declares these without types, or with types that jaxlib does not
+# JAX declares these without types, or with types that jaxlib lacks
 _at_one: Final = cast("Callable[[OneJaxDevice], Sharding]", SingleDeviceSharding)
 _spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)
 _process_count: Final = cast("Callable[[], int]", untyped(jax, "process_count"))
@@ -39,21 +41,26 @@ _copied: Final = cast("Callable[[jax.Array], jax.Array]", untyped(jax.numpy, "co
 _default_device: Final = cast(
     "Callable[[OneJaxDevice], AbstractContextManager[object]]", untyped(jax, "default_device")
 )
-_x64: Final = cast("Callable[[], AbstractContextManager[object]]", untyped(jax, "enable_x64"))
+_x64: Final = cast(
+    "Callable[[], AbstractContextManager[object]]",
+    # before JAX 0.8 it is experimental
+    untyped(jax if hasattr(jax, "enable_x64") else experimental, "enable_x64"),
+)
 _imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
 _DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
 _put: Final = cast(
     "Callable[[jax.Array | HostArray, _Placement | None], jax.Array]", untyped(jax, "device_put")
 )
 _put_many: Final = cast(
-    "Callable[[list[HostArray], _Placement | None], list[jax.Array]]", untyped(jax, "device_put")
+    "Callable[[list[HostArray], _Placement | list[_Placement] | None], list[jax.Array]]",
+    untyped(jax, "device_put"),
 )
 
 _NARROWED: Final = HALVES | {
     np.dtype("int64"): np.dtype("int32"),
     np.dtype("uint64"): np.dtype("uint32"),
 }
-"""What JAX has only with x64 on, and how it narrows it without."""
+"""The dtypes that JAX has only with x64 on, and how it narrows them."""
 _KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - _NARROWED.keys()
 
 ArrayImpl: Final = next(
@@ -64,7 +71,7 @@ to_numpy: Final = cast("Callable[[object], HostArray]", np.asarray)
 """View an array on the host; the view is read-only."""
 
 _ALIGNMENT: Final = 64
-"""What the CPU client asks of memory that it takes over instead of copying it."""
+"""The alignment of memory that the CPU client takes over without a copy."""
 
 
 class JaxBackend(Backend[jax.Array, _Placement]):
@@ -72,6 +79,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     name: str = "jax"
     title: str = "JAX"
+    integer_advice: str = "use `.astype(int)`"
     reference: str = "gymbridge_runtime.backends.jax:JAX"
     roots: frozenset[str] = frozenset({"jax", "jaxlib"})
     # of Gymnasium's words "torch" is another: `check_env` then asks for a wrapper that is not there
@@ -83,7 +91,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def calls_reach(self, device: _Placement | None) -> bool:
-        # each of several processes sees its part of an array; arrays on a GPU had better stay there
+        # a process sees only its part of an array; arrays on a GPU should stay there
         is_one = not isinstance(device, NamedSharding) and _process_count() == 1
         return is_one and not self.leaves_host(None) and not self.leaves_host(device)
 
@@ -94,12 +102,12 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @override
     def is_array(self, kind: type[object]) -> bool:
-        # a tracer is one so that it is refused by name
+        # a tracer counts as an array, so that it is refused with its path
         return issubclass(kind, (jax.Array, Tracer)) or self.is_opaque(kind)
 
     @override
     def is_opaque(self, kind: type[object]) -> bool:
-        return kind.__name__ == "PRNGKeyArray"  # a key is no array of numbers
+        return kind.__name__ == "PRNGKeyArray"  # a random key is no array of numbers
 
     @override
     def to_host(self, array: jax.Array) -> HostView:
@@ -115,9 +123,9 @@ class JaxBackend(Backend[jax.Array, _Placement]):
                 "parts of the JAX array are on other hosts", "gather it with process_allgather()"
             )
         view = np.asarray(array)
-        # numbers of four bits and rows that do not lie together are not what NumPy shows
+        # NumPy cannot view four-bit numbers and other layouts than C order
         copied = not array.is_fully_replicated or view.flags.owndata
-        # JAX keeps what it gathered, so that not even a gathered view is ours alone
+        # JAX keeps a gathered view, so we do not own it
         return HostView(view, owned=False, copied=copied)
 
     @override
@@ -134,7 +142,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             array = IMPORTS.one(views[0], device)
             return self._put(views, device) if array is None else [array]
         large = [view for view in views if view.nbytes >= SMALL]
-        if large:  # the rest is imported by one compiled call if there is one
+        if large:  # small arrays are imported by one compiled call, if there is one
             small = [view for view in views if view.nbytes < SMALL]
             rest = self.from_host_many(small, device) if small else ()
             found = iter(self._put(large, device)), iter(rest)
@@ -148,10 +156,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return arrays
 
     def _put(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
+        places: _Placement | list[_Placement] | None = device
         if isinstance(device, NamedSharding):
-            arrays = [_put(view, _for_shape(device, view.shape)) for view in views]
-        else:
-            arrays = _put_many(list(views), device)
+            places = [_for_shape(device, view.shape) for view in views]
+        arrays = _put_many(list(views), places)
         if self.leaves_host(device):  # JAX reads the memory of ``views`` until the transfer is done
             for array in arrays:
                 _ = array.block_until_ready()
@@ -163,7 +171,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             return _copied(array)
         view = self.to_host(array).array
         if array.weak_type or self.stored_as(array.dtype) not in {array.dtype, None}:
-            with _wide(array.dtype):  # of these NumPy would not keep everything
+            with _wide(array.dtype):  # NumPy would lose something of these
                 return self.to_device(_copied(array), device)
         copy = self.private_copy(view, view.dtype)
         return self.beside(array, copy) if device is None else self.from_host(copy, device)
@@ -171,7 +179,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     @override
     def beside(self, array: jax.Array, view: HostArray) -> object:
         if array.committed:
-            return self.from_host(view, array.sharding)  # somebody put it there
+            return self.from_host(view, array.sharding)  # the array was put there explicitly
         (device,) = cast("set[OneJaxDevice]", array.devices())
         with _default_device(device):
             return self.from_host(view, None)
@@ -186,7 +194,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             return dtype
         if dtype in _NARROWED:
             return dtype if CONFIG.jax_enable_x64 else _NARROWED[dtype]
-        # of ml_dtypes it has all but two
+        # it has all ml_dtypes but two
         has = is_extended_name(dtype.name) and not dtype.name.startswith("float6_")
         return dtype if has else None
 
@@ -204,19 +212,25 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     def parse_device(self, device: object) -> object:
         if device is None or isinstance(device, (_DEVICE, Sharding)):
             return device
-        if not isinstance(device, str):
-            raise TypeError(f"JAX has devices, shardings and texts as 'cpu:3', got {device!r}")
-        platform, _, number = device.partition(":")
-        for found in _devices(platform):
-            if number in {"", str(found.id)}:
-                return found
-        raise ValueError(f"JAX has no device {device!r}; it has {_devices(platform)}")
+        unknown: RuntimeError | None = None
+        if isinstance(device, str):
+            platform, _, number = device.partition(":")
+            try:
+                for found in _devices(platform):
+                    if number in {"", str(found.id)}:
+                        return found
+            except RuntimeError as error:  # the platform is unknown, or does not start
+                unknown = error
+        there = ", ".join(map(repr, self.devices()))
+        raise ValueError(
+            f"JAX has no device {device!r}; write one of {there}, or pass a jax.Device or Sharding"
+        ) from unknown
 
     @override
     def device_text(self, device: _Placement | None) -> object:
         if isinstance(device, SingleDeviceSharding):
             (one,) = _all_devices(device)
-            if device == _at_one(one):  # and in no other memory than the device's own
+            if device == _at_one(one):  # only for the device's default memory
                 device = one
         if device is None or isinstance(device, Sharding):
             return device
@@ -260,7 +274,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         devices = _all_devices(array.sharding)
         if len(devices) != 1 or not array.is_fully_addressable or _is_host(*devices):
             return None
-        # JAX declares the numbers of DLPack's devices as an enum, and they are ints
+        # JAX declares the kinds of DLPack devices as an enum, but they are ints
         place = device_of(cast("Producer", cast("object", array)))
         return Export(array, place, array.dtype, dense=True)
 
@@ -269,7 +283,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         kind, index = place
         if kind not in GPUS:
             return False
-        # DLPack counts the devices of a kind in this machine
+        # DLPack counts the devices of this machine
         there = [
             one
             for one in _local_devices()
@@ -295,26 +309,29 @@ def _is_host(device: OneJaxDevice) -> bool:
 def _wide(dtype: AnyDType) -> AbstractContextManager[object]:
     """Return the context in which JAX moves arrays of ``dtype`` as they are.
 
-    Those made with x64 on it narrows without it, where they are on more than one device.
+    Without this context JAX narrows arrays made with x64 on, if they are on several devices.
     """
     return _x64() if dtype in _NARROWED and not CONFIG.jax_enable_x64 else nullcontext()
 
 
 def _for_shape(device: _Placement, shape: tuple[int, ...]) -> _Placement:
-    """Return ``device`` for arrays of ``shape``, some of which a mesh does not divide."""
-    if not isinstance(device, NamedSharding):
-        return device
-    spec = tuple(device.spec)[: len(shape)]  # rewards have fewer axes than observations
-    placement = _over(device, _spec(*spec))
+    """Return ``device`` for arrays of ``shape``: replicated if the mesh does not divide them."""
+    return _layout(device, shape) if isinstance(device, NamedSharding) else device
+
+
+@lru_cache(maxsize=1024)  # JAX puts arrays faster where it knows their layout by its identity
+def _layout(mesh: NamedSharding, shape: tuple[int, ...]) -> NamedSharding:
+    spec = tuple(mesh.spec)[: len(shape)]  # rewards have fewer axes than observations
+    placement = _over(mesh, _spec(*spec))
     try:
         _ = cast("object", placement.shard_shape(shape))
     except ValueError:
-        return _over(device, _spec())
+        return _over(mesh, _spec())
     return placement
 
 
 def _over(mesh: NamedSharding, spec: PartitionSpec) -> NamedSharding:
-    """Return ``mesh`` with another layout, in the same kind of memory."""
+    """Return ``mesh`` with another sharding, in the same kind of memory."""
     kind = cast("str | None", untyped(mesh, "memory_kind"))
     return NamedSharding(mesh.mesh, spec, memory_kind=kind)
 

@@ -33,10 +33,10 @@ __all__ = [
 ]
 
 SMALL: Final = 100_000
-"""Bytes of an array from which taking over its memory is cheaper than to copy it once more."""
+"""The size in bytes from which JAX should take memory over instead of copying it again."""
 
 MOST_AT_ONCE: Final = 64
-"""Arrays in one signature."""
+"""The most arrays in one signature."""
 
 _OFTEN: Final = 16
 _MOST_SIGNATURES: Final = 256
@@ -51,7 +51,7 @@ _X64_ONLY: Final = frozenset(map(np.dtype, "lLqQdD"))
 
 
 class Config(Protocol):
-    """The part of ``jax.config`` that is used here; its attributes are made at run time."""
+    """The part of ``jax.config`` that this module uses; JAX makes its attributes at run time."""
 
     jax_debug_infs: bool
     jax_debug_nans: bool
@@ -67,9 +67,10 @@ CONFIG: Final = cast("Config", cast("object", jax.config))
 def is_unusual() -> bool:
     """Tell whether a setting of JAX changes what a compiled call does."""
     return (
-        CONFIG.jax_disable_jit  # NumPy's arrays would come back
-        or CONFIG.jax_no_tracing  # another default device would have to be traced for
-        or CONFIG.jax_transfer_guard_host_to_device not in _ALLOWING  # the import looks implicit
+        CONFIG.jax_disable_jit  # a call would return NumPy arrays
+        or CONFIG.jax_no_tracing  # another default device needs a new trace
+        or CONFIG.jax_transfer_guard_host_to_device
+        not in _ALLOWING  # the import counts as an implicit transfer
         or CONFIG.jax_debug_nans  # environments may observe a NaN
         or CONFIG.jax_debug_infs
         or bool(get_abstract_mesh().axis_names)  # results would go to all devices of the mesh
@@ -82,7 +83,7 @@ _look: Final[Callable[[HostArray], object]] = attrgetter("dtype", "shape")
 
 
 class CompiledImports:
-    """The imports that were compiled, and how often other signatures were seen."""
+    """The compiled imports, and the counts of other signatures."""
 
     def __init__(self) -> None:
         self._one: dict[object, Callable[[HostArray], object]] = {}
@@ -92,11 +93,11 @@ class CompiledImports:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many signatures are compiled, and how many are counted; both are bounded."""
+        """The numbers of compiled and of counted signatures; both are bounded."""
         return len(self._one) + len(self._many), len(self._seen)
 
     def one(self, view: HostArray, device: object) -> object | None:
-        """Import memory that nobody else holds; None where that is not compiled."""
+        """Import memory that nobody else holds; None if no import is compiled."""
         signature: tuple[object, ...] = (view.dtype, view.shape, device)
         if view.dtype in _X64_ONLY:
             # x64 may be off another time, so the fast path must not find this one
@@ -109,9 +110,9 @@ class CompiledImports:
     def many(
         self, views: Sequence[HostArray], device: object, *, packed: bool = True
     ) -> Sequence[object] | None:
-        """Import copies of 1 to `MOST_AT_ONCE` arrays; None where that is not compiled.
+        """Import copies of 1 to `MOST_AT_ONCE` arrays; None if no import is compiled.
 
-        It takes longer to compile what is ``packed``, and is quicker then.
+        A ``packed`` import takes longer to compile, and is faster.
         """
         wide = CONFIG.jax_enable_x64
         signature = (wide, device, *map(_look, views))
@@ -129,7 +130,7 @@ class CompiledImports:
         count = self._seen[signature] = self._seen.get(signature, 0) + 1
         if count < _OFTEN or len(self._one) + len(self._many) >= _MOST_SIGNATURES:
             return False
-        # JAX remembers a first call that fails, and is slow from then on
+        # after a first call that fails, JAX stays slow for the signature
         if is_unusual():
             return False
         del self._seen[signature]
@@ -137,7 +138,7 @@ class CompiledImports:
 
 
 def _are_safe(views: Sequence[HostArray], *, wide: bool) -> bool:
-    """Tell whether the import of arrays like ``views`` changes no value without a word."""
+    """Tell whether the import of arrays like ``views`` changes no value silently."""
     return all(
         view.dtype in _SAFE
         or (wide and view.dtype in _X64_ONLY)
@@ -151,12 +152,12 @@ def _identity(device: object) -> Callable[[HostArray], object]:
     """Return the function that JAX compiles for every signature of one array."""
 
     def same(array: jax.Array) -> jax.Array:
-        # JAX traces again for every mesh, and calls this where nothing is to be compiled
+        # JAX traces again for every mesh, and calls this when it must not compile
         if get_abstract_mesh().axis_names or CONFIG.jax_disable_jit:
             raise RuntimeError("the array would go to all devices of a mesh, or to none")
         return array
 
-    # the result may take the memory of the argument's copy; JAX warns where it cannot
+    # the result may take the memory of the argument's copy; JAX warns if it cannot
     donated = (0,) if device is None and jax.default_backend() == "cpu" else ()
     return jitted(same, device, donated)
 
@@ -172,11 +173,11 @@ def _from_numpy_to(array: HostArray, device: object) -> object:
 
 
 from_numpy_to: Final = cast("MakeArrayAt", _from_numpy_to)
-"""Import memory that nobody else holds; None where no import is compiled for its like."""
+"""Import memory that nobody else holds; None if no import is compiled for it."""
 
 
 def from_numpy_many(arrays: Sequence[object], device: object) -> Sequence[jax.Array] | None:
-    """Import copies of small arrays by one call; None where no import is compiled for them."""
+    """Import copies of small arrays by one call; None if no import is compiled for them."""
     if len(arrays) > MOST_AT_ONCE:
         return None
     made = IMPORTS.many(cast("Sequence[HostArray]", arrays), device)

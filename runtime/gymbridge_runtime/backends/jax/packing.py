@@ -35,19 +35,19 @@ _Signature: TypeAlias = "tuple[tuple[AnyDType, tuple[int, ...]], ...]"
 """The dtypes and the shapes of several arrays."""
 
 _MOST_RESULTS: Final = 7
-"""Results of one call; from 8 on XLA takes threads for it, and 10 to 30 µs longer."""
+"""The most results of one call; from 8 on XLA uses threads and takes 10 to 30 µs longer."""
 
 _MOST_BYTES: Final = 4096
-"""Bytes of an array from which it costs more to be packed than to be an argument."""
+"""The size in bytes from which an argument of its own is cheaper than packing."""
 
 _PACKED: Final = frozenset(map(np.dtype, "?bBhHeiIlLqQfd"))
 
 _FLOAT64: Final[AnyDType] = np.dtype(np.float64)
 _FLOAT32: Final[AnyDType] = np.dtype(np.float32)
-"""What JAX makes of float64, unless x64 is on."""
+"""The dtype that JAX makes of float64 with x64 off."""
 
 _WORD: Final = 4
-"""Bytes of one element of the joined array: XLA takes single bytes apart at a third the speed."""
+"""Bytes of one element of the joined array: XLA splits single bytes three times as slowly."""
 
 _WORDS: Final[AnyDType] = np.dtype(np.int32)
 
@@ -55,7 +55,7 @@ _octets: Final[Callable[[HostArray], bytes]] = np.ndarray.tobytes
 
 
 class _Packed(NamedTuple):
-    """Where an array is among the bytes of all, and what becomes of it."""
+    """The place of an array among the joined bytes, and its dtype and shape."""
 
     which: int
     start: int
@@ -71,8 +71,8 @@ def jitted(
 
     Args:
         function: The function to compile.
-        device: Where its results are committed to; None leaves them on the default device.
-        donated: The arguments whose memory results may have.
+        device: The device of its results; None leaves them uncommitted on the default device.
+        donated: The arguments whose memory the results may take.
     """
     jit = cast("Callable[..., Callable[..., ResultT]]", untyped(jax, "jit"))
     if device is None:
@@ -93,14 +93,14 @@ def _same(*arrays: jax.Array) -> tuple[jax.Array, ...]:
 
 @cache
 def _unpacked_import(device: object, *, wide: bool) -> _Import:
-    """Return the import of several arrays as the arguments of one call."""
+    """Return the import of several arrays, each as an argument of one call."""
     same = jitted(_same, device)
     own = _own(wide=wide)
     return lambda arrays: same(*map(own, arrays))
 
 
 def _own(*, wide: bool) -> Callable[[HostArray], HostArray]:
-    """Return the function that copies an array, in the dtype that JAX has for it."""
+    """Return the function that copies an array, in the dtype that JAX stores."""
     return np.ndarray.copy if wide else _narrow
 
 
@@ -115,8 +115,8 @@ def import_of(views: Sequence[HostArray], device: object, *, wide: bool, packed:
 
     Args:
         views: Arrays of dtypes that JAX has, and float64.
-        device: Where the results go; None for the default device.
-        wide: Whether JAX has float64 as well, and does not store it as float32.
+        device: The device of the results; None for the default device.
+        wide: Whether JAX has float64 and does not store it as float32.
         packed: Whether they are packed, seven at a time, which takes .1 s each to compile where
             they are all different; else they are arguments of one call.
     """
@@ -133,9 +133,9 @@ def import_of(views: Sequence[HostArray], device: object, *, wide: bool, packed:
     return lambda arrays: [made for part, call in calls for made in call(arrays[part])]
 
 
-@cache  # parts that are alike need one compilation
+@cache  # equal parts are compiled once
 def _packed_import(signature: _Signature, device: object, *, wide: bool) -> _Import:
-    """Return the import by one compiled call, with one argument for all that can be packed."""
+    """Return the import by one compiled call, with one argument for all packed arrays."""
     packed = _places(signature, wide=wide)
     if len(packed) <= 1:
         return _unpacked_import(device, wide=wide)
@@ -164,7 +164,7 @@ def _packed_import(signature: _Signature, device: object, *, wide: bool) -> _Imp
 
 
 def _places(signature: _Signature, *, wide: bool) -> list[_Packed]:
-    """Return the arrays that are packed, those of the widest elements first."""
+    """Return the packed arrays, widest elements first."""
     places: list[_Packed] = []
     end = 0
     for index, (dtype, shape) in sorted(enumerate(signature), key=lambda one: -one[1][0].itemsize):
@@ -176,7 +176,7 @@ def _places(signature: _Signature, *, wide: bool) -> list[_Packed]:
 
 
 def _unpacked(words: jax.Array, one: _Packed) -> jax.Array:
-    """Take one array from among the words of all."""
+    """Take one array out of the joined words."""
     width = one.dtype.itemsize
     first = one.start // _WORD
     part = words[first : -(-one.stop // _WORD)]
@@ -185,6 +185,6 @@ def _unpacked(words: jax.Array, one: _Packed) -> jax.Array:
         part = octets[one.start - first * _WORD : one.stop - first * _WORD]
     if one.dtype == np.dtype(np.bool_):
         return part.astype(bool).reshape(one.shape)
-    if width not in {1, _WORD}:  # an axis more for those that together are one element
+    if width not in {1, _WORD}:  # one more axis for the words or bytes of an element
         part = part.reshape(-1, 2)
     return _bits(part, one.dtype).reshape(one.shape)

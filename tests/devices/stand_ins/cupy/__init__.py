@@ -8,13 +8,14 @@ upload that does not block is made when the GPU is next waited for. It has two d
 from __future__ import annotations
 
 from . import cuda, simulation
-from ._arrays import array, asarray, asnumpy, empty, from_dlpack, ndarray, zeros
+from ._arrays import array, asarray, asnumpy, concatenate, empty, from_dlpack, ndarray, zeros
 
 __all__ = [
     "__version__",
     "array",
     "asarray",
     "asnumpy",
+    "concatenate",
     "cuda",
     "empty",
     "from_dlpack",

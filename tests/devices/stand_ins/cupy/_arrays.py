@@ -14,13 +14,22 @@ from . import simulation
 from .cuda import Device, runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from typing_extensions import CapsuleType
 
     from .cuda import Stream
 
-__all__ = ["array", "asarray", "asnumpy", "empty", "from_dlpack", "ndarray", "zeros"]
+__all__ = [
+    "array",
+    "asarray",
+    "asnumpy",
+    "concatenate",
+    "empty",
+    "from_dlpack",
+    "ndarray",
+    "zeros",
+]
 
 Host: TypeAlias = npt.NDArray[Any]
 Value: TypeAlias = Any
@@ -452,6 +461,11 @@ def asnumpy(
         return np.asarray(a, order=order)
     np.copyto(out, a)
     return out
+
+
+def concatenate(tup: Sequence[ndarray], axis: int | None = 0) -> ndarray:
+    result: ndarray = launch(lambda *parts: np.concatenate(parts, axis), *tup)
+    return result
 
 
 class Producer(Protocol):

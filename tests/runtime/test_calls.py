@@ -1,0 +1,129 @@
+"""How many Python functions of gymbridge a step calls: a cost that no machine changes.
+
+An odd value takes the general path. It must leave nothing behind: the next usual value takes as few
+calls as before.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymbridge_runtime.backends.jax.imports import IMPORTS
+from gymnasium import spaces
+from typing_extensions import override
+
+from gymbridge import NumpyToTorch, TorchToNumpy, vector
+from gymbridge.numpy_to_torch import numpy_to_torch
+from tests.libraries.jax import jnp
+from tests.libraries.torch import torch
+from tests.support import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+USUAL = 2
+"""Calls of a usual step: the step itself, and the proof that nobody else holds the observation."""
+ODD = 20
+FIRST_BATCH = 35
+
+
+class World(gym.Env["Array", "Array"]):
+    """Returns what it is told to."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (3,))
+    action_space = spaces.Box(-1, 1, (2,))
+    make: Callable[[], Array] = staticmethod(lambda: np.ones(3, np.float32))
+    reward: Array = 1.0
+    flag: Array = False
+
+    @override
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Array] | None = None
+    ) -> tuple[Array, dict[str, Array]]:
+        return self.make(), {}
+
+    @override
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Array]]:
+        return self.make(), self.reward, self.flag, self.flag, {}
+
+
+def calls(act: Callable[[], object]) -> list[str]:
+    """Return the names of the functions of gymbridge that a call of ``act`` calls."""
+    names: list[str] = []
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and "gymbridge" in str(frame.f_globals.get("__name__")):
+            names.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return names
+
+
+def wrapped(**options: Array) -> tuple[NumpyToTorch[Array], Callable[[], object]]:
+    """Return a wrapper after its reset, and a function that takes a step."""
+    env = NumpyToTorch[Array](World(), **options)
+    env.reset()
+    action = torch.zeros(2)
+    return env, lambda: env.step(action)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"device": "cpu"}, {"copy": True}, {"float_dtype": torch.float32}]
+)
+def test_a_usual_step(options: dict[str, Array]) -> None:
+    _, step = wrapped(**options)
+    first = calls(step)
+    assert len(first) <= USUAL, first
+    assert calls(step) == first
+
+
+def test_a_step_with_an_odd_observation_leaves_nothing_behind() -> None:
+    env, step = wrapped()
+    usual = calls(step)
+    world = env.unwrapped
+    assert isinstance(world, World)
+    world.make = lambda: np.ones(3, np.float32)[::-1]
+    odd = calls(step)
+    assert len(odd) <= ODD, odd
+    del world.make
+    assert calls(step) == usual
+
+
+def test_a_step_that_returns_tensors_as_reward_and_flags() -> None:
+    world = World()
+    world.make = lambda: torch.ones(3)
+    world.reward, world.flag = torch.tensor(1.0), torch.tensor(False)
+    env = TorchToNumpy[Array](world)
+    env.reset()
+    action = np.zeros(2, np.float32)
+    found = calls(lambda: env.step(action))
+    assert len(found) <= USUAL, found
+
+
+def test_converting_one_array() -> None:
+    array = np.ones(3)
+    usual = calls(lambda: numpy_to_torch(array))
+    assert usual == ["numpy_to_torch"]
+    numpy_to_torch(array[::-1])  # the first one makes the converter
+    odd = calls(lambda: numpy_to_torch(array[::-1]))
+    assert len(odd) <= ODD, odd
+    assert calls(lambda: numpy_to_torch(array)) == usual
+
+
+def test_the_first_vector_step_into_jax() -> None:
+    IMPORTS._many.clear()
+    IMPORTS._seen.clear()
+    envs = vector.NumpyToJax(gym.make_vec("CartPole-v1", 3, vectorization_mode="sync"))
+    envs.reset(seed=0)
+    actions = jnp.zeros(3, jnp.int32)
+    found = calls(lambda: envs.step(actions))
+    assert len(found) <= FIRST_BATCH, found
