@@ -130,7 +130,7 @@ def test_actions_go_to_the_device_that_a_batched_environment_names(device: Devic
         world = WorldBatched(DICT, INFO, device=name)
         agent = gymbridge.batched.TorchToNumpy(world)
         agent.reset()
-        agent.step(np.zeros(world.action_space.shape, np.float32))
+        agent.step(agent.sample_action())
         assert str(world.received.device) == name
         assert agent._convert.settings.arguments() == {}, "another machine has other devices"
 
@@ -151,7 +151,7 @@ def test_numbers_go_with_the_arrays_of_a_batched_environment(device: Device) -> 
 
 @on("cpp")
 def test_a_buffer_that_is_assigned_stays_on_its_device(device: Device) -> None:
-    world = WorldBatched(ARRAY, device=device.other)
+    world: Any = WorldBatched(ARRAY, device=device.other)
     world.episode_length_buf = torch.zeros(3, dtype=torch.int64).to(device.other)
     agent = gymbridge.batched.TorchToNumpy(world)
     agent.episode_length_buf = np.arange(3, dtype=np.int32)

@@ -302,7 +302,7 @@ def test_a_number_for_one_environment_of_numpy_is_a_number() -> None:
             seen.append(action)
             return super().step(action)
 
-    step = (np.int64(0), 0.0, False, False, {})
+    step: Value = (np.int64(0), 0.0, False, False, {})
     env = Lake(step, action_space=spaces.Discrete(4), first=(np.int64(0), {}))
     agent = batched_bridge(NUMPY_TO_TORCH, env)
     agent.reset()
@@ -401,7 +401,7 @@ def test_foreign_spaces_become_those_of_gymnasium(pair_of_any: Pair) -> None:
     pair = pair_of_any
     env = Plain(pair.source)
     agent = batched_bridge(pair, env)
-    low = np.broadcast_to(np.float32([-1, -0.5]), (4, 2))
+    low = np.broadcast_to(np.array([-1, -0.5], np.float32), (4, 2))
     assert agent.action_space == spaces.Box(low, np.full((4, 2), 0.5, np.float32), (4, 2))
     assert agent.action_space is agent.action_space, "it is seeded"
     actor, critic = (spaces.Box(-np.inf, np.inf, (4, width)) for width in (3, 2))
@@ -487,7 +487,8 @@ def test_other_forms_name_the_form_for_many_worlds() -> None:
     with pytest.raises(TypeError, match=said):
         NumpyToTorch(single)
     lab: Value = DirectLab(LIBRARIES["numpy"])
-    assert NumpyToTorch(lab).reset()[0].keys() == {"policy", "critic"}
+    agent: Value = NumpyToTorch(lab)
+    assert agent.reset()[0].keys() == {"policy", "critic"}
 
 
 def test_a_step_with_one_flag_is_refused(pair_of_any: Pair) -> None:
