@@ -108,6 +108,15 @@ def nethack(session: nox.Session) -> None:
 
 
 @nox.session
+def mjlab(session: nox.Session) -> None:
+    """Play mjlab, which simulates many worlds and returns arrays only; the first run compiles."""
+    install(session, "jax,torch")
+    # mjlab wants other versions of MuJoCo and Pillow than the tests are run with
+    session.install("-q", "torch==2.13.0", "mjlab==1.6.0", "pytest", "hypothesis")
+    session.run("pytest", "tests/environments/test_mjlab.py", *session.posargs)
+
+
+@nox.session
 def envpool(session: nox.Session) -> None:
     """Step EnvPool, which brings 700 MB of assets, in one half, two halves and batches."""
     install(session, "test")

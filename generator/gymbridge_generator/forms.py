@@ -184,6 +184,35 @@ FORMS: Mapping[Form, FormFacts] = {
             ),
         ),
     ),
+    "batched": FormFacts(
+        name="batched",
+        folder="batched",
+        template="batched.py.jinja",
+        summary="The same wrappers for environments whose every result is an array.",
+        bridge="BatchedBridge",
+        env="BatchedEnv",
+        agent=(),
+        last=("{theirs.array}",),
+        env_last=(),
+        results=("{theirs.obs}", "{theirs.array}", "{theirs.array}", "{theirs.array}", "Info"),
+        values=(
+            "Actions go in as arrays of {title}; observations, reward, terminated and truncated "
+            "come back as such, and so do the arrays of infos. Numbers of infos stay numbers."
+        ),
+        subscript="dict[str, {theirs.array}]",
+        example=Example(
+            imports=("import gymnasium as gym",),
+            made=("", 'gym.make("CartPole-v1")'),
+            variable="env",
+            infos="info",
+            reset=("isinstance(obs, {array})", "True"),
+            step=(
+                ">>> obs, reward, terminated, truncated, info = env.step(env.sample_action())",
+                ">>> tuple(reward.shape), tuple(terminated.shape)",
+                "((), ())",
+            ),
+        ),
+    ),
 }
 
 

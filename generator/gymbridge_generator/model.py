@@ -25,7 +25,7 @@ __all__ = [
     "Views",
 ]
 
-Form: TypeAlias = Literal["single", "vector", "parallel"]
+Form: TypeAlias = Literal["single", "vector", "parallel", "batched"]
 ReadOnly: TypeAlias = Literal["ignored", "kept", "refused"]
 Views: TypeAlias = Literal["writable", "read-only", "constant"]
 DlpackVersion: TypeAlias = Literal["legacy", "1.0", "1.1", "1.2", "1.3"]

@@ -15,6 +15,8 @@ RESERVED = frozenset(
     {
         "AgentT",
         "BackendNotInstalledError",
+        "BatchedBridge",
+        "BatchedEnv",
         "DlpackBackend",
         "EllipsisType",
         "Info",

@@ -37,6 +37,7 @@ class PairTypesPlan:
     single: bool
     vector: bool
     parallel: bool
+    batched: bool
 
     @classmethod
     def of(
@@ -50,6 +51,7 @@ class PairTypesPlan:
             single="single" in forms,
             vector="vector" in forms,
             parallel="parallel" in forms,
+            batched="batched" in forms,
         )
 
 
@@ -57,6 +59,7 @@ _WRAPPERS: dict[Form, str] = {
     "single": "Wrapper",
     "vector": "VectorWrapper",
     "parallel": "ParallelWrapper",
+    "batched": "BatchedWrapper",
 }
 """The names of wrappers in these modules, the same for every pair."""
 
@@ -64,6 +67,7 @@ _ENVIRONMENTS: dict[Form, str] = {
     "single": "import gymnasium as gym",
     "vector": "from gymnasium.vector import VectorEnv",
     "parallel": "from gymbridge_runtime.wrappers.parallel_env import ParallelEnv",
+    "batched": "from gymbridge_runtime.wrappers.batched_env import BatchedEnv",
 }
 
 

@@ -322,7 +322,7 @@ class Wrapping(Pair):
         return super().wrap(form, env, **self.options, **options)
 
 
-@pytest.mark.parametrize("form", ["single", "vector", "parallel"])
+@pytest.mark.parametrize("form", ["single", "vector", "parallel", "batched"])
 @pytest.mark.parametrize(
     ("test", "copy"),
     [
@@ -363,7 +363,7 @@ def test_tests_run_for_all_pairs_and_forms_of_a_suite(forms: list[str] | None) -
     both, one, none = Asked("pair", "form"), Asked("pair"), Asked("tmp_path")
     for asked in (both, one, none):
         suite.pytest_generate_tests(asked)
-    found = forms or ["single", "vector", "parallel"]
+    found = forms or ["single", "vector", "parallel", "batched"]
     assert both.names == ("pair", "form")
     assert both.cases == [(pair("numpy", "torch"), form) for form in found]
     assert both.ids == [f"numpy_to_torch-{form}" for form in found]

@@ -19,7 +19,7 @@ from tests.support import LIBRARIES, require
 if TYPE_CHECKING:
     from tests.environments.bridges import Value
 
-FORMS = ["single", "vector", "parallel"]
+FORMS = ["single", "vector", "parallel", "batched"]
 PUSH = np.array([0.5, -0.25], np.float32)
 
 
@@ -31,7 +31,7 @@ def pushes(env: Value, form: str) -> Value:
     """Return the action that moves every agent in the same way."""
     if form == "parallel":
         return dict.fromkeys(env.agents, PUSH)
-    return np.stack([PUSH, PUSH]) if form == "vector" else PUSH
+    return np.stack([PUSH, PUSH]) if form in {"vector", "batched"} else PUSH
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -8,11 +8,23 @@ import numpy as np
 import pytest
 
 import gymbridge
+import gymbridge.batched
 import gymbridge.vector
 from gymbridge.numpy_to_torch import numpy_to_torch, torch_to_numpy
 from tests.devices.device import Transfers
 from tests.devices.harness import on
-from tests.devices.worlds import ARRAY, DICT, INFO, MOVE, MOVES, World, WorldVector, actual, leaves
+from tests.devices.worlds import (
+    ARRAY,
+    DICT,
+    INFO,
+    MOVE,
+    MOVES,
+    World,
+    WorldBatched,
+    WorldVector,
+    actual,
+    leaves,
+)
 from tests.environments.bridges import same
 from tests.libraries.ml_dtypes import ml_dtypes
 
@@ -56,6 +68,7 @@ TREES: dict[str, tuple[dict[str, Any], int]] = {
 FORMS: dict[str, tuple[Any, Any]] = {
     "single": (gymbridge, World),
     "vector": (gymbridge.vector, WorldVector),
+    "batched": (gymbridge.batched, WorldBatched),
 }
 MOVED = {"one": MOVE, "three": MOVES}
 

@@ -9,13 +9,25 @@ import numpy as np
 import pytest
 from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
 from gymnasium.vector import SyncVectorEnv
+from typing_extensions import override
 
 import gymbridge
+import gymbridge.batched
 import gymbridge.parallel
 import gymbridge.vector
 from gymbridge.testing import check_bridge
 from tests.devices.harness import on
-from tests.devices.worlds import ARRAY, DICT, INFO, MOVES, World, WorldVector, actual, leaves
+from tests.devices.worlds import (
+    ARRAY,
+    DICT,
+    INFO,
+    MOVES,
+    World,
+    WorldBatched,
+    WorldVector,
+    actual,
+    leaves,
+)
 from tests.environments.bridges import same
 from tests.environments.worlds import Countdown
 from tests.libraries.torch import torch
@@ -31,6 +43,7 @@ FORMS: dict[str, tuple[Any, Any]] = {
 WORLDS: dict[str, tuple[Any, Any]] = {
     "single": (gymbridge, World),
     "vector": (gymbridge.vector, WorldVector),
+    "batched": (gymbridge.batched, WorldBatched),
 }
 
 
@@ -109,3 +122,40 @@ def test_actions_go_to_a_device(device: Device, form: str) -> None:
     agent.step(action)
     assert {str(array.device) for array in leaves(world.received)} == {device.name}
     same(actual(world.received), actual(action))
+
+
+@on("cpp")
+def test_actions_go_to_the_device_that_a_batched_environment_names(device: Device) -> None:
+    for name in (device.name, device.other):
+        world = WorldBatched(DICT, INFO, device=name)
+        agent = gymbridge.batched.TorchToNumpy(world)
+        agent.reset()
+        agent.step(agent.sample_action())
+        assert str(world.received.device) == name
+        assert agent._convert.settings.arguments() == {}, "another machine has other devices"
+
+
+@on("cpp")
+def test_numbers_go_with_the_arrays_of_a_batched_environment(device: Device) -> None:
+    class Limited(WorldBatched):
+        @override
+        def step(self, action: Any) -> Any:
+            obs, reward, terminated, _, info = super().step(action)
+            return obs, reward, terminated.to(torch.int64), True, info
+
+    agent = gymbridge.batched.TorchToNumpy(Limited(DICT, INFO, device=device.name))
+    agent.reset()
+    *_, terminated, truncated, _ = agent.step(np.zeros((3, 2), np.float32))
+    same((terminated, truncated), (np.zeros(3, np.bool_), np.ones(3, np.bool_)))
+
+
+@on("cpp")
+def test_a_buffer_that_is_assigned_stays_on_its_device(device: Device) -> None:
+    world: Any = WorldBatched(ARRAY, device=device.other)
+    world.episode_length_buf = torch.zeros(3, dtype=torch.int64).to(device.other)
+    agent = gymbridge.batched.TorchToNumpy(world)
+    agent.episode_length_buf = np.arange(3, dtype=np.int32)
+    assert str(world.episode_length_buf.device) == device.other
+    same(actual(world.episode_length_buf), np.arange(3))
+    same(agent.episode_length_buf, np.arange(3))
+    assert agent.device is None

@@ -15,7 +15,18 @@ from tests.libraries.torch import torch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["ARRAY", "DICT", "INFO", "MOVE", "MOVES", "World", "WorldVector", "actual", "leaves"]
+__all__ = [
+    "ARRAY",
+    "DICT",
+    "INFO",
+    "MOVE",
+    "MOVES",
+    "World",
+    "WorldBatched",
+    "WorldVector",
+    "actual",
+    "leaves",
+]
 
 Value: TypeAlias = Any
 """A tree of arrays of NumPy, PyTorch or CuPy."""
@@ -171,6 +182,42 @@ class WorldVector(gym.vector.VectorEnv[Value, Value, Value]):
         """Overwrite what the last step returned; return it as it was, in arrays of NumPy."""
         step: Step = self._kept.overwrite()
         return step
+
+
+class WorldBatched(gym.Env[Value, Value]):
+    """The same as an environment that says where its arrays are."""
+
+    def __init__(
+        self,
+        obs: Value,
+        info: dict[str, Any] | None = None,
+        action_space: spaces.Space[Any] = MOVE,
+        device: str | None = None,
+    ) -> None:
+        self._worlds = WorldVector(obs, info, action_space, device)
+        self.num_envs = self._worlds.num_envs
+        self.observation_space = self._worlds.observation_space
+        self.action_space = self._worlds.action_space
+        self.device = device
+
+    @property
+    def received(self) -> Value:
+        """What it got."""
+        return self._worlds.received
+
+    @override
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Value, dict[str, Any]]:
+        return self._worlds.reset(seed=seed, options=options)
+
+    @override
+    def step(self, action: Value) -> Step:
+        return self._worlds.step(action)
+
+    def overwrite(self) -> Step:
+        """Overwrite what the last step returned; return it as it was, in arrays of NumPy."""
+        return self._worlds.overwrite()
 
 
 def _space(obs: Value) -> spaces.Space[Any]:

@@ -81,10 +81,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def generate(folder: Path, libraries: dict[str, str], *shipped: str, facts: str = "") -> None:
+def generate(
+    folder: Path, libraries: dict[str, str], *shipped: str, facts: str = "", forms: str = ""
+) -> None:
     """Generate wrappers between NumPy, libraries with the given code, and some shipped ones."""
     names = [f'"{name}"' for name in ("numpy", *libraries, *shipped)]
-    pairs = f"\n[matrix]\nbackends = [{', '.join(names)}]\n"
+    pairs = f"\n[matrix]\nbackends = [{', '.join(names)}]\n{forms}"
     entries = [ENTRY.format(name=name, title=name.title()) + facts for name in libraries]
     (folder / "spec.toml").write_text("".join([SPEC, *entries, pairs]), encoding="utf-8")
     done = gymbridge("generate", "--spec", "spec.toml", "--out", "bridges", cwd=folder)
@@ -259,6 +261,17 @@ def test_a_package_in_the_working_folder_is_found(tmp_path: Path, out: str, by: 
     found = json.loads(done.stdout)
     assert found["package"] == package
     assert [pair["wrapper"] for pair in found["pairs"]] == ["NumpyToTorch", "TorchToNumpy"]
+
+
+def test_a_package_of_batched_wrappers_is_examined(tmp_path: Path) -> None:
+    generate(tmp_path, {"fine": MODULE}, forms='forms = ["batched"]\n')
+    done = doctor("--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["pairs"]
+    assert {pair["wrapper"]: pair["works"] for pair in found} == {
+        "FineToNumpy": True,
+        "NumpyToFine": True,
+    }
 
 
 def test_without_a_gpu_no_gpu_package_is_advised(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.support import LIBRARIES
 if TYPE_CHECKING:
     from tests.support import Library, Pair
 
-__all__ = ["AGENTS", "Value", "bridge", "counterpart", "same", "vector_bridge"]
+__all__ = ["AGENTS", "Value", "batched_bridge", "bridge", "counterpart", "same", "vector_bridge"]
 
 Value: TypeAlias = Any
 """A value of a type that only the test knows."""
@@ -39,6 +39,12 @@ def vector_bridge(pair: Pair, envs: Value, **options: object) -> Value:
     """Wrap vector environments of ``pair.source`` for agents of ``pair.target``."""
     wrap: Any = getattr(import_module("gymbridge.vector"), _class_name(pair))
     return wrap(envs, **options)
+
+
+def batched_bridge(pair: Pair, env: Value, **options: object) -> Value:
+    """Wrap an environment of ``pair.source``, whose every result is an array."""
+    wrap: Any = getattr(import_module("gymbridge.batched"), _class_name(pair))
+    return wrap(env, **options)
 
 
 def same(one: object, other: object) -> None:

@@ -13,6 +13,7 @@ import pytest
 from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
 
 import gymbridge
+import gymbridge.batched
 import gymbridge.parallel
 import gymbridge.vector
 from tests.support import require, run_python
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("cupy", "jax", "mlx", "numpy", "torch")
 PAIRS = [(source, target) for source in LIBRARIES for target in LIBRARIES if source != target]
-PACKAGES = ["gymbridge", "gymbridge.vector", "gymbridge.parallel"]
+PACKAGES = ["gymbridge", "gymbridge.vector", "gymbridge.parallel", "gymbridge.batched"]
 HAVE_DEVICES = {"cupy", "jax", "torch"}
 
 
@@ -42,7 +43,7 @@ def libraries() -> None:
 
 def test_every_ordered_pair_has_a_class() -> None:
     names = {f"{source.title()}To{target.title()}" for source, target in PAIRS}
-    assert names == set(gymbridge.parallel.__all__)
+    assert names == set(gymbridge.parallel.__all__) == set(gymbridge.batched.__all__)
     names.add("ArrayConversion")
     assert names == set(gymbridge.vector.__all__)
     assert set(gymbridge.__all__) == names | {
@@ -53,7 +54,7 @@ def test_every_ordered_pair_has_a_class() -> None:
         "__version__",
         "register_container",
     }
-    for package in (gymbridge, gymbridge.vector, gymbridge.parallel):
+    for package in (gymbridge, gymbridge.vector, gymbridge.parallel, gymbridge.batched):
         assert set(package.__all__) <= set(dir(package))
         for name in package.__all__:
             assert getattr(package, name) is not None
@@ -104,6 +105,7 @@ def test_infer_calls_the_constructor(package: str, source: str, target: str) -> 
         "gymbridge": partial(gym.make, "CartPole-v1"),
         "gymbridge.vector": partial(gym.make_vec, "CartPole-v1"),
         "gymbridge.parallel": ParallelWorld,
+        "gymbridge.batched": partial(gym.make, "CartPole-v1"),
     }
     env = make[package]()
     given: dict[str, object] = {"copy": True, "float_dtype": "float32"}
@@ -167,7 +169,7 @@ def test_examples_run(package: str, source: str, target: str) -> None:
 def test_the_import_loads_no_array_library_and_no_generator() -> None:
     code = """
 import sys
-import gymbridge, gymbridge.parallel, gymbridge.vector
+import gymbridge, gymbridge.batched, gymbridge.parallel, gymbridge.vector
 dir(gymbridge), gymbridge.__all__, gymbridge.ConversionError
 unwanted = {"torch", "jax", "mlx", "cupy", "jinja2", "pydantic", "rich", "gymbridge_generator"}
 unwanted |= {"pettingzoo", "pytest"}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALL = tuple(Calls.model_fields)
-FORMS = {"single": "", "vector": "vector/", "parallel": "parallel/"}
+FORMS = {"single": "", "vector": "vector/", "parallel": "parallel/", "batched": "batched/"}
 
 
 def spec(calls: Iterable[str]) -> str:

@@ -198,7 +198,9 @@ def test_generated_tests_skip_forms_whose_library_is_missing(mine: Path) -> None
     assert "PettingZoo" not in done.stdout
 
 
-@pytest.mark.parametrize("forms", [["single"], ["vector"], ["single", "vector", "parallel"]])
+@pytest.mark.parametrize(
+    "forms", [["single"], ["vector"], ["single", "vector", "parallel", "batched"]]
+)
 def test_generated_tests_pass_the_formatter_and_the_linter(
     tmp_path: Path, forms: list[str]
 ) -> None:

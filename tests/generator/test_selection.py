@@ -58,7 +58,7 @@ def test_the_matrix_selects_pairs(own_spec: str, matrix: str, expected: list[str
     assert pairs(f"{own_spec}[matrix]\n{matrix}\n") == expected
 
 
-@pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "single"]])
+@pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "single"], ["batched"]])
 def test_the_matrix_selects_forms(own_spec: str, forms: list[str]) -> None:
     selection = parse(f"{own_spec}[matrix]\nforms = {forms}\n", "my.toml")
     assert list(selection.spec.matrix.forms) == forms

@@ -371,7 +371,8 @@ KNOWN = "(known: cupy, dpnp, jax, mine, mlx, numpy, paddle, pyarrow, tensorflow,
         ),
         (
             'forms = ["dual"]',
-            "11: matrix.forms[0]: 'dual' is not allowed; use 'single', 'vector' or 'parallel'",
+            "11: matrix.forms[0]: 'dual' is not allowed; use 'single', 'vector', 'parallel' or "
+            "'batched'",
         ),
         ("forms = []", "11: matrix.forms: has too few items; give at least 1"),
         (

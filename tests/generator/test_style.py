@@ -96,7 +96,7 @@ def test_shipped_wrappers_pass_the_formatter_and_the_linter(check: Check) -> Non
     check(rendered(resources.shipped_spec().read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "parallel"]])
+@pytest.mark.parametrize("forms", [["single"], ["vector"], ["vector", "parallel"], ["batched"]])
 def test_wrappers_of_an_untyped_library_pass(check: Check, own_spec: str, forms: list[str]) -> None:
     # the array API has the names T and mT
     check(rendered(f"{own_spec}[matrix]\nforms = {forms}\n"), "--ignore=N802")

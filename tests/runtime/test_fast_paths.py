@@ -24,6 +24,7 @@ from gymbridge_runtime.backends.jax.packing import import_of
 from gymbridge_runtime.backends.registry import load
 from gymbridge_runtime.core.converter import converter_to
 from gymbridge_runtime.core.errors import REFUSED
+from gymbridge_runtime.wrappers.batched import BatchedBridge
 from gymbridge_runtime.wrappers.parallel import ParallelBridge
 from gymbridge_runtime.wrappers.single import SingleBridge
 from gymbridge_runtime.wrappers.vector import VectorBridge
@@ -293,6 +294,47 @@ class VectorInfoSource(VectorSource):
         return *[new(usual) for _ in range(4)], infos
 
 
+@cache
+def flags_of(library: Library) -> tuple[Array, Array]:
+    """Return two flags, always the same: memory that is freed might be used for a result."""
+    return library.make(np.array([True, False])), library.make(np.array([False, False]))
+
+
+class BatchedSource(gym.Env["Array", "Array"]):
+    """One of the results of an environment for two worlds is the value."""
+
+    observation_space = VectorSource().observation_space
+    action_space = VectorSource().action_space
+    num_envs = 2
+
+    source: Source
+
+    @override
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Array] | None = None
+    ) -> tuple[Array, dict[str, Array]]:
+        return 0, {}
+
+    @override
+    def step(self, action: Array) -> Array:
+        usual, new = self.source.usual, self.source.new
+        place = self.source.place
+        results = [new() if at == place else new(usual) for at in range(2)]
+        flags = [*flags_of(self.source.library)]
+        if place > 1:
+            flags[place - 2] = new()
+        return *results, *flags, {}
+
+
+class BatchedInfoSource(BatchedSource):
+    """The value is in the info."""
+
+    @override
+    def step(self, action: Array) -> Array:
+        info = {"x": self.source.new(), "time": 0.5, "lives": 3}
+        return *super().step(action)[:4], info
+
+
 class ParallelSource:
     """The value is the observation of one of two agents."""
 
@@ -338,6 +380,8 @@ FORMS: dict[str, Form] = {
     "vector": Form("gymbridge.vector", VectorBridge.step, VectorSource),
     "vector info": Form("gymbridge.vector", VectorBridge.step, VectorInfoSource),
     "parallel": Form("gymbridge.parallel", ParallelBridge.step, ParallelSource),
+    "batched": Form("gymbridge.batched", BatchedBridge.step, BatchedSource),
+    "batched info": Form("gymbridge.batched", BatchedBridge.step, BatchedInfoSource),
 }
 
 
@@ -393,7 +437,9 @@ def hold_together(form: str, pair: Pair, setting: str, make: Make, place: int = 
         assert one.described() == other.described(), (setting, turn)
 
 
-OF_OBSERVATIONS = ["single", "info", "vector", "vector info", "parallel"]
+OF_OBSERVATIONS = [
+    *("single", "info", "vector", "vector info", "parallel", "batched", "batched info"),
+]
 
 
 def cases(values: dict[str, dict[str, Make]], forms: list[str]) -> list[Array]:
@@ -425,7 +471,7 @@ def test_single_rewards_and_flags_agree_on_both_paths(pair: Pair, form: str, var
         hold_together(form, pair, "as it comes", NUMBERS[pair.source.name][variant], place)
 
 
-@pytest.mark.parametrize(("pair", "form", "variant"), cases(NUMBERS, ["vector"]))
+@pytest.mark.parametrize(("pair", "form", "variant"), cases(NUMBERS, ["vector", "batched"]))
 def test_vector_rewards_and_flags_agree_on_both_paths(pair: Pair, form: str, variant: str) -> None:
     for place in range(1, 4):
         for setting in ("as it comes", "float_dtype", "copy=False"):
@@ -495,9 +541,16 @@ class ReceivingVector(gym.vector.VectorEnv["Array", "Array", "Array"]):
         return 0, 0, 0, 0, {}
 
 
+class ReceivingBatched(Receiving):
+    """Keeps the actions of two worlds."""
+
+    num_envs = 2
+
+
 RECEIVING: dict[str, tuple[str, Callable[[Array, Array], Array], type[Array]]] = {
     "single": ("gymbridge", SingleBridge.step, Receiving),
     "vector": ("gymbridge.vector", VectorBridge.step, ReceivingVector),
+    "batched": ("gymbridge.batched", BatchedBridge.step, ReceivingBatched),
 }
 
 

@@ -42,6 +42,7 @@ def scripts() -> dict[str, str]:
             found[f"{package.partition('.')[0]}_{forward}.py"] = pair.render(
                 package=package,
                 parallel="parallel" in selection.spec.matrix.forms,
+                batched="batched" in selection.spec.matrix.forms,
                 wrapper=naming.wrapper(source, target),
                 back=naming.wrapper(target, source),
                 source=source.name,

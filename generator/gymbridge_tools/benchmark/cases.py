@@ -17,7 +17,15 @@ import torch
 
 from . import floors
 from .pairs import NAMESPACES, PAIRS
-from .worlds import ENVIRONMENTS, Balanced, BalancedVector, Replay, ReplayVector, Values
+from .worlds import (
+    ENVIRONMENTS,
+    Balanced,
+    BalancedVector,
+    Replay,
+    ReplayBatched,
+    ReplayVector,
+    Values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -132,6 +140,11 @@ def vector(
     return lambda pair: ReplayVector(pair.source, (*results(pair, obs, rewards), {}), **options)
 
 
+def batched(obs: object = BATCH, **options: AnyType) -> Callable[[Pair], ReplayBatched]:
+    """Make an environment of the pair's library whose every result is an array."""
+    return lambda pair: ReplayBatched(pair.source, (*results(pair, obs), {}), **options)
+
+
 # -- options of wrappers, and Gymnasium's counterparts --------------------------------------------
 
 
@@ -195,6 +208,11 @@ def of_vector(pair: Pair) -> Aim:
     return Aim(0.95 if pair.target == "jax" else 1.1, 5 if "jax" in pair else 4)
 
 
+def of_batched(pair: Pair) -> Aim:
+    """For a step of a batched environment, whose rewards and flags Gymnasium cannot convert."""
+    return of_vector(pair)._replace(gymnasium=None)
+
+
 def of_dict(pair: Pair) -> Aim:
     """The aim for a vector step with a Dict."""
     return Aim(1.15, 7 if pair.target == "jax" else 3.5)
@@ -248,6 +266,13 @@ MAPPING = Case(
 LARGE = Case("images of 1.8 MB", values(IMAGES, 24), floors.image, of_images)
 STEP = Case("a step", single(), floors.step, of_step)
 VECTOR = Case(f"a vector step of {ENVIRONMENTS}", vector(), floors.vector_step, of_vector)
+BATCHED = Case(
+    f"a batched step of {ENVIRONMENTS}",
+    batched(),
+    floors.vector_step,
+    of_batched,
+    gymnasium=None,
+)
 CARTPOLE = Case(
     "a step of CartPole",
     lambda _: Balanced(),
@@ -307,6 +332,8 @@ CASES: Final[dict[str, Case]] = {
         floors.vector_step_with_dict,
         of_dict,
     ),
+    "batched": BATCHED,
+    "batched-held": BATCHED.but(KEEPS, world=batched(held=True), floor=COPIED_VECTOR, **HELD),
     "cartpole": CARTPOLE,
     "cartpole-device": CARTPOLE.but(NAMED, **PLACE),
     "cartpoles": CARTPOLES,

@@ -67,8 +67,10 @@ class Pair(NamedTuple):
         return partial(gymnasiums.array_conversion, xp=namespace)
 
     def wrapper(self, env: AnyType, **options: AnyType) -> AnyType:
-        """Wrap one environment, or a vector of them, with gymbridge."""
-        package = "gymbridge.vector" if isinstance(env, gym.vector.VectorEnv) else "gymbridge"
+        """Wrap one environment, a vector of them, or a batched one, with gymbridge."""
+        package = "gymbridge.batched" if hasattr(env, "num_envs") else "gymbridge"
+        if isinstance(env, gym.vector.VectorEnv):
+            package = "gymbridge.vector"
         return getattr(import_module(package), self.class_name)(env, **options)
 
     def gymnasiums_wrapper(

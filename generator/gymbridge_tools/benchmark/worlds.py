@@ -20,6 +20,7 @@ __all__ = [
     "Balanced",
     "BalancedVector",
     "Replay",
+    "ReplayBatched",
     "ReplayVector",
     "Values",
     "World",
@@ -115,6 +116,14 @@ class ReplayVector(_Replaying, gym.vector.VectorEnv[Any, Any, Any]):
         self.single_observation_space = _space_of(step[0], axis=1)
 
 
+class ReplayBatched(_Replaying, gym.Env[Any, Any]):
+    """An environment whose every result is an array with a row for each of its worlds."""
+
+    num_envs = ENVIRONMENTS
+    action_space: AnySpace = ReplayVector.action_space
+    most = 100
+
+
 def _space_of(observation: object, axis: int = 0) -> AnySpace:
     if isinstance(observation, dict):
         return spaces.Dict({key: _space_of(leaf, axis) for key, leaf in observation.items()})
@@ -170,5 +179,5 @@ def _push(observation: AnyArray) -> bool:
     return bool(0.1 * x + 0.3 * speed + 3 * angle + turn > 0)
 
 
-World: TypeAlias = Values | Replay | ReplayVector | Balanced | BalancedVector
+World: TypeAlias = Values | Replay | ReplayBatched | ReplayVector | Balanced | BalancedVector
 """The source of a call's arguments."""

@@ -73,6 +73,7 @@ def libraries(package: str) -> list[Library]:
 def pairs(package: str, of: list[Library]) -> list[Pair]:
     """Return one wrapper per pair: the one for single environments if there is one."""
     forms = {
+        f"{package}.batched": dict(_modules(package, "batched")),  # take single ones as well
         f"{package}.vector": dict(_modules(package, "vector")),
         package: dict(_modules(package, "")),
     }

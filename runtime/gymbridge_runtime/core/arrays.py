@@ -161,7 +161,7 @@ class Arrays:
         if type(kind) is not LeafType:
             return None
         if kind.role in {"number", "scalar"}:
-            return self.number(value)
+            return value if self.arrays_only else self.number(value)
         return value if kind.role == "keep" else None
 
     def _refuse(self, value: int) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "is_plain_dict",
     "is_sequence",
     "is_sequence_space",
+    "is_single_number",
     "is_space",
     "is_tuple",
     "is_tuple_space",
@@ -69,6 +70,11 @@ def is_tuple(value: object) -> TypeIs[tuple[object, ...]]:
 def is_host_array(value: object) -> TypeIs[HostArray]:
     """Tell whether ``value`` is a NumPy array."""
     return issubclass(type(value), np.ndarray)
+
+
+def is_single_number(value: object) -> bool:
+    """Tell whether ``value`` is a number of Python or a scalar of NumPy."""
+    return isinstance(value, (int, float, complex, np.generic))
 
 
 def is_host_kind(kind: type[object]) -> bool:

@@ -25,8 +25,8 @@ def outcome(convert: Callable[[], object]) -> object:
 
 
 _FORMS: Final = {
-    "form": frozenset({"single", "vector", "parallel"}),
-    "recorded_form": frozenset({"single"}),  # Gymnasium keeps no specs of other wrappers
+    "form": frozenset({"single", "vector", "parallel", "batched"}),
+    "recorded_form": frozenset({"single", "batched"}),  # Gymnasium keeps no other specs
 }
 """The forms of a test, by the name of its parameter."""
 

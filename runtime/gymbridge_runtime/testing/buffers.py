@@ -9,6 +9,7 @@ import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.ownership import IS_PROVABLE
 from gymbridge_runtime.testing.base import PairTests
+from gymbridge_runtime.testing.batched_worlds import EchoBatched
 from gymbridge_runtime.testing.expectation import Expectation, items_of
 from gymbridge_runtime.testing.ownership import shares
 from gymbridge_runtime.testing.parallel_worlds import EchoParallel
@@ -121,6 +122,22 @@ class _Vector(EchoVector):
         return told[0].next(), told[1].next(), told[2].next(), told[3].next(), told[4].next()
 
 
+class _Batched(EchoBatched):
+    def __init__(self, told: dict[int, _Told]) -> None:
+        super().__init__(MOVE)
+        self._told: dict[int, _Told] = told
+
+    @override
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
+        results: list[object] = [each.next() for each in self._told.values()]
+        return results[0], cast("Info", results[-1])
+
+    @override
+    def step(self, action: object) -> tuple[object, object, object, object, Info]:
+        told = self._told
+        return told[0].next(), told[1].next(), told[2].next(), told[3].next(), told[4].next()
+
+
 class _Parallel(EchoParallel):
     def __init__(self, told: dict[int, _Told]) -> None:
         super().__init__(MOVE)
@@ -147,6 +164,7 @@ _ENVIRONMENTS: Final[dict[str, Callable[[dict[int, _Told]], object]]] = {
     "single": _Single,
     "vector": _Vector,
     "parallel": _Parallel,
+    "batched": _Batched,
 }
 
 
@@ -163,7 +181,7 @@ def _told(side: Side, form: str, tree: _Tree, *, keeps: bool) -> dict[int, _Told
         return {"one": {"mask": array}} if is_parallel else {"mask": array}
 
     found: dict[int, tuple[_Tree, HostArray]] = {0: (obs, numbers)}
-    if form == "vector":
+    if form in {"vector", "batched"}:
         each = _TREES["an array"]
         found |= {1: (each, numbers[:, 0]), 2: (each, flags), 3: (each, flags)}
     found[4] = info, numbers

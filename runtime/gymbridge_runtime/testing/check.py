@@ -99,7 +99,7 @@ def check_bridge(
     source = Side(settings.source, device=settings.env_device)
     target = Side(settings.target, device=settings.device)
     dtype = None if settings.float_dtype is None else named_dtype(settings.float_dtype)
-    expect = Expectation(target, values=values)
+    expect = Expectation(target, values=values, arrays_only=form.keeps_numbers)
     observe = Expectation(target, float_dtype=dtype, values=values)
     receive = Expectation(source, scalars=settings.source is NUMPY)
     twins = _twins(cast("_Bridge", env), settings, make)

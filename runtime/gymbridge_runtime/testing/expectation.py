@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import is_floating
-from gymbridge_runtime.core.narrowing import is_host_array, is_host_scalar, is_mapping
+from gymbridge_runtime.core.narrowing import (
+    is_host_array,
+    is_host_scalar,
+    is_mapping,
+    is_single_number,
+)
 from gymbridge_runtime.testing.side import numbers_of
 from typing_extensions import override
 
@@ -47,6 +52,7 @@ class Expectation:
         float_dtype: What floating arrays are to be cast to.
         values: Whether values count; without them kinds, dtypes, shapes and structure do.
         scalars: Whether a NumPy scalar is to stay one, as in what environments of NumPy receive.
+        arrays_only: Whether all numbers are to stay numbers.
     """
 
     def __init__(
@@ -56,11 +62,13 @@ class Expectation:
         float_dtype: AnyDType | None = None,
         values: bool = True,
         scalars: bool = False,
+        arrays_only: bool = False,
     ) -> None:
         self._side: Side = side
         self._float_dtype: AnyDType | None = float_dtype
         self._values: bool = values
         self._scalars: bool = scalars
+        self._arrays_only: bool = arrays_only
         self.leaves: int = 0
         """The number of compared leaves."""
 
@@ -74,7 +82,7 @@ class Expectation:
             yield from self._container(found, bare, items, path)
             return
         self.leaves += 1
-        numbers = numbers_of(bare)
+        numbers = None if self._arrays_only and is_single_number(bare) else numbers_of(bare)
         if numbers is None:
             if not _equal(found, bare, values=self._values):
                 yield Difference(path, _shown(bare), _shown(found))

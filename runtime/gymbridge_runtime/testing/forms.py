@@ -8,9 +8,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 import numpy as np
-from gymbridge_runtime.core.narrowing import is_mapping
+from gymbridge_runtime.core.narrowing import is_mapping, is_single_number
 from gymbridge_runtime.testing.expectation import Difference, Expectation, items_of
 from gymbridge_runtime.testing.side import numbers_of
+from gymbridge_runtime.wrappers.batched import BatchedBridge
 from gymbridge_runtime.wrappers.single import SingleBridge
 from gymbridge_runtime.wrappers.vector import VectorBridge
 from gymbridge_runtime.wrappers.wrapper import Bridge
@@ -68,6 +69,9 @@ class Wrapped(Driven, Protocol):
 
 class Form(ABC):
     """Environments of one form."""
+
+    keeps_numbers: bool = False
+    """Whether the numbers in infos stay numbers."""
 
     def action_spaces(self, env: object) -> dict[str, AnySpace]:
         """Return the spaces to sample from, by the step of a path to the sample."""
@@ -175,6 +179,35 @@ class _Parallel(Form):
             yield from _scalar(found[agent], value, f"{name}[{agent!r}]", expect)
 
 
+class _Batched(Form):
+    """Environments whose every result is an array.
+
+    Args:
+        shape: The shape of a reward; a number stands for an array of that shape.
+    """
+
+    keeps_numbers: bool = True
+
+    def __init__(self, shape: tuple[int, ...] = ()) -> None:
+        self._shape: tuple[int, ...] = shape
+
+    @override
+    def is_over(self, env: object, step: Step) -> bool:
+        return not self._shape and _ends(step)
+
+    @override
+    def _scalars(
+        self, found: object, bare: object, name: str, expect: Expectation
+    ) -> Iterator[Difference]:
+        numbers = numbers_of(bare)
+        if numbers is None and isinstance(bare, bool):
+            numbers = np.array(bare)
+        if numbers is not None:
+            numbers = np.full(self._shape, numbers) if is_single_number(bare) else numbers
+            numbers = numbers if name == "reward" else numbers.astype(np.bool_)
+        yield from expect.differences(found, bare if numbers is None else numbers, name)
+
+
 class _HasMetadata(Protocol):
     metadata: dict[str, object]
 
@@ -208,7 +241,12 @@ def _scalar(found: object, bare: object, name: str, expect: Expectation) -> Iter
 SINGLE, VECTOR, PARALLEL = _Single(), _Vector(), _Parallel()
 
 
-BY_NAME: dict[str, Form] = {"single": SINGLE, "vector": VECTOR, "parallel": PARALLEL}
+BY_NAME: dict[str, Form] = {
+    "single": SINGLE,
+    "vector": VECTOR,
+    "parallel": PARALLEL,
+    "batched": _Batched(),
+}
 """The forms by the names that specs give them."""
 
 
@@ -218,6 +256,9 @@ def form_of(env: object) -> Form:
         return SINGLE
     if isinstance(env, VectorBridge):
         return VECTOR
-    if isinstance(env, Bridge):  # the third base is there only where PettingZoo is
+    if isinstance(env, BatchedBridge):
+        count = cast("int | None", getattr(cast("object", env), "num_envs", None))
+        return _Batched(() if count is None else (count,))
+    if isinstance(env, Bridge):  # the last base is there only where PettingZoo is
         return PARALLEL
     raise TypeError(f"{env!r} is no wrapper of gymbridge; wrap the environment first")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, cast
 
 import gymnasium as gym
 from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.testing.batched_worlds import BatchedWorld, EchoBatched
 from gymbridge_runtime.testing.parallel_worlds import EchoParallel, ParallelWorld
 from gymbridge_runtime.testing.worlds import Echo, EchoVector, World, WorldVector
 
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Keeper", "echo", "world"]
 
-_WORLD = "gymbridge-testing/World-v0"
-"""What Gymnasium calls it, so that a spec of it can be made again."""
+_NAMES: dict[type[gym.Env[object, object]], str] = {
+    World: "gymbridge-testing/World-v0",
+    BatchedWorld: "gymbridge-testing/BatchedWorld-v0",
+}
+"""What Gymnasium calls them, so that their specs can be made again."""
 
 
 class Keeper(Protocol):
@@ -30,20 +35,23 @@ _ECHOES: dict[str, Callable[[AnySpace], Keeper]] = {
     "single": Echo,
     "vector": EchoVector,
     "parallel": EchoParallel,
+    "batched": EchoBatched,
 }
 
 
-def _single(library: str) -> object:
-    if _WORLD not in gym.registry:
+def _made(world: type[gym.Env[object, object]], library: str) -> object:
+    name = _NAMES[world]
+    if name not in gym.registry:
         register = cast("Callable[..., None]", untyped(gym, "register"))
-        register(_WORLD, f"{World.__module__}:World", disable_env_checker=True)
-    return gym.make(_WORLD, library=library)
+        register(name, f"{world.__module__}:{world.__name__}", disable_env_checker=True)
+    return gym.make(name, library=library)
 
 
 _WORLDS: dict[str, Callable[[str], object]] = {
-    "single": _single,
+    "single": partial(_made, World),
     "vector": WorldVector,
     "parallel": ParallelWorld,
+    "batched": partial(_made, BatchedWorld),
 }
 
 

@@ -7,7 +7,7 @@ unusual comes to the methods.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, Generic, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
@@ -71,6 +71,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
     )
 
+    keeps_numbers: ClassVar[bool] = False
+    """Whether the numbers in infos stay numbers."""
     obs_type: type[object] | None
     """The type of the environment's arrays that take the fast path; None: no fast path."""
     own_obs: Callable[[object], HostArray]
@@ -120,7 +122,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._terminated: Converter = self._to_agent("terminated", self.device, float_dtype)
         self._truncated: Converter = self._to_agent("truncated", self.device, float_dtype)
         replicated = target.replicated(self.device)
-        self._info: Converter = self._to_agent("info", replicated, keeps_large=True)
+        self._info: Converter = self._to_agent("info", replicated, is_info=True)
         self._sample: Converter = Converter(target, device=replicated, root="action")
         self._options: Converter = Converter(
             source,
@@ -146,7 +148,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         )
 
     def _to_agent(
-        self, root: str, device: object, float_dtype: object = None, *, keeps_large: bool = False
+        self, root: str, device: object, float_dtype: object = None, *, is_info: bool = False
     ) -> Converter:
         return Converter(
             self.settings.target,
@@ -154,7 +156,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             copy=self.settings.copy,
             float_dtype=float_dtype,
             default=Ownership.PROVE,
-            keeps_large=keeps_large,
+            arrays_only=is_info and self.keeps_numbers,
+            keeps_large=is_info,
             root=root,
         )
 

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Form", "require_form", "require_source"]
 
-Form: TypeAlias = Literal["single", "vector", "parallel"]
+Form: TypeAlias = Literal["single", "vector", "parallel", "batched"]
 
 _TAKE = {
     "single": "the class of that name in the package itself, as in `from gymbridge import {}`",
     "vector": "the class of that name in `vector`, as in `from gymbridge.vector import {}`",
     "parallel": "the class of that name in `parallel`, as in `from gymbridge.parallel import {}`",
+    "batched": "the class of that name in `batched`, as in `from gymbridge.batched import {}`",
     "turn-based": "`pettingzoo.utils.aec_to_parallel(env)`, whose agents all act at once",
 }
 """The wrapper to use for an environment of each form."""
@@ -32,11 +33,16 @@ def require_form(wrapper: str, env: object, form: Form) -> None:
     An environment of an unknown form passes: Gymnasium has its own error for it, and any object
     with the methods of a parallel environment counts as one.
     """
-    found = _form(env)
-    if found not in {form, ""}:
+    found = _forms(env)
+    if found and form not in found:
         raise TypeError(
-            f"this {wrapper} takes {form} environments, and {type(env).__name__} is {found}; "
-            + f"take {_TAKE[found].format(wrapper)}"
+            f"this {wrapper} takes {form} environments, and {type(env).__name__} is {found[0]}; "
+            + f"take {_TAKE[found[0]].format(wrapper)}"
+        )
+    if form == "batched" and not (hasattr(env, "reset") and hasattr(env, "step")):
+        raise TypeError(
+            f"this {wrapper} takes {form} environments, and {env!r} has no `reset` and `step`; "
+            + "make the environment first"
         )
 
 
@@ -71,11 +77,19 @@ def _shape(array: object) -> tuple[int, ...]:
     return tuple(cast("tuple[int, ...]", untyped(array, "shape")))
 
 
-def _form(env: object) -> str:
+def _forms(env: object) -> tuple[str, ...]:
+    """Return the forms that take ``env``, the best of them first."""
     if isinstance(env, VectorEnv):
-        return "vector"
-    if isinstance(env, gym.Env):
-        return "single"
+        return ("vector",)
     if hasattr(env, "agent_iter"):  # only PettingZoo's AECEnv has it
-        return "turn-based"
-    return "parallel" if hasattr(env, "possible_agents") else ""
+        return ("turn-based",)
+    if hasattr(env, "possible_agents"):
+        return ("parallel",)
+    single = ("single",) if _is_single(env) else ()
+    if hasattr(untyped(env, "unwrapped") if single else env, "num_envs"):
+        return ("batched", *single)
+    return (*single, "batched") if single else ()
+
+
+def _is_single(env: object) -> bool:
+    return isinstance(env, gym.Env)

@@ -1,0 +1,121 @@
+"""The base of every wrapper for environments whose every result is an array: the general path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Generic, cast
+
+from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.wrappers.batched_conversions import BatchedConversions
+from gymbridge_runtime.wrappers.batched_env import BatchedEnv, BatchedWrapper, owner_of
+from gymbridge_runtime.wrappers.wrapper import Bridge
+from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
+from gymnasium.vector.vector_env import ArrayType
+from typing_extensions import TypeVar, override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence, Sized
+
+    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.types import Info
+    from gymbridge_runtime.wrappers.settings import Options
+    from typing_extensions import Unpack
+
+__all__ = ["BatchedBridge"]
+
+ResultsT = TypeVar("ResultsT", bound="Sized")
+
+_RESULTS: Final = 5
+_BUFFER: Final = "episode_length_buf"
+
+
+class BatchedBridge(
+    BatchedWrapper[WrapperObsType, WrapperActType, ObsType, ActType],
+    Bridge,
+    Generic[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType],
+):
+    """Steps and resets by the general path; generated classes add the fast path of their pair."""
+
+    def __init__(
+        self,
+        env: BatchedEnv[ObsType, ActType],
+        source: AnyBackend,
+        target: AnyBackend,
+        **options: Unpack[Options],
+    ) -> None:
+        settings = self._settings("batched", env, source, target, options)
+        super().__init__(env)
+        inherited = cast("Info | None", getattr(env, "metadata", None))
+        self.metadata: Info = settings.metadata(inherited)
+        self._convert: BatchedConversions[WrapperObsType, WrapperActType, ActType, ArrayType] = (
+            BatchedConversions(env, settings)
+        )
+
+    def step(
+        self, action: WrapperActType
+    ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
+        """Take one step in every world.
+
+        The environment receives ``action`` in the dtype of its ``action_space``.
+        """
+        convert = self._convert
+        env_obs, rewards, terminations, truncations, infos = self._five(
+            self.env.step(convert.action(action))
+        )
+        return convert.step(env_obs, rewards, terminations, truncations, infos)
+
+    def _five(self, results: ResultsT) -> ResultsT:
+        """Return the results of a step, if they are those that Gymnasium's environments have."""
+        if len(results) == _RESULTS:
+            return results
+        raise TypeError(
+            f"{type(self.env).__name__}.step returned {len(results)} values, not an observation, "
+            + "reward, terminated, truncated and info; wrap the environment inside, before other "
+            + "wrappers join its flags"
+        )
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Info | None = None,
+        **others: object,
+    ) -> tuple[WrapperObsType, Info]:
+        """Start an episode, in every world or in those that the arguments name.
+
+        Array leaves of ``options`` and of any other argument, such as ``env_ids``, are converted
+        towards the environment. ``seed`` is passed on: some environments take one for each world.
+        """
+        convert = self._convert
+        given = {"seed": seed, "options": convert.options(options), **convert.keywords(others)}
+        reset = cast("Callable[..., tuple[object, Info]]", self.env.reset)
+        # a class of a user's own may take none of them
+        env_obs, env_info = reset(**{name: one for name, one in given.items() if one is not None})
+        convert.begin(self, env_obs)
+        return convert.obs_and_info(env_obs, env_info)
+
+    def sample_action(self) -> WrapperActType:
+        """Return a random action as the agent's own arrays."""
+        return self._convert.sample(cast("object", self.action_space.sample()))
+
+    @property
+    @override
+    def device(self) -> object:
+        """Where the agent's arrays go, as the agent's library says it; None is its default."""
+        return self._convert.place()
+
+    # what agents of such environments use besides
+
+    def get_observations(self) -> WrapperObsType:
+        """Return the observations of the environment as they are now."""
+        owner = owner_of(self.env, "get_observations")
+        return self._convert.obs(cast("Callable[[], object]", untyped(owner, "get_observations"))())
+
+    @property
+    def episode_length_buf(self) -> ArrayType:
+        """How many steps each episode has had; an assignment copies into the dtype it has."""
+        return self._convert.attribute(_BUFFER, untyped(owner_of(self.env, _BUFFER), _BUFFER))
+
+    @episode_length_buf.setter
+    def episode_length_buf(self, value: ArrayType) -> None:
+        owner = owner_of(self.env, _BUFFER)
+        setattr(owner, _BUFFER, self._convert.assigned(_BUFFER, untyped(owner, _BUFFER), value))

@@ -1,0 +1,201 @@
+"""The conversions of environments whose every result is an array."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, NamedTuple, cast
+
+import numpy as np
+from gymbridge_runtime.backends.numpy import NUMPY
+from gymbridge_runtime.core.actions import Fitter
+from gymbridge_runtime.core.converter import convert_together
+from gymbridge_runtime.core.describe import describe
+from gymbridge_runtime.core.dtypes import is_integer
+from gymbridge_runtime.core.errors import REFUSED, ConversionError
+from gymbridge_runtime.core.leaves import TYPES, LeafType
+from gymbridge_runtime.core.memory import silence
+from gymbridge_runtime.core.narrowing import (
+    is_host_array,
+    is_sequence,
+    is_single_number,
+    untyped,
+)
+from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, getrefcount
+from gymbridge_runtime.core.scalars import host_numbers
+from gymbridge_runtime.wrappers.batched_env import as_space, owner_of
+from gymbridge_runtime.wrappers.conversions import (
+    ActT,
+    ArrayT,
+    EnvActT,
+    ObsT,
+    VectorConversions,
+)
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.types import AnySpace, HostArray, Info
+    from gymbridge_runtime.wrappers.settings import Settings
+
+__all__ = ["BatchedConversions"]
+
+_BOOL: Final = np.dtype(np.bool_)
+_dtype_of: Final = cast("Callable[[object], object]", attrgetter("dtype"))
+
+
+class _Spaces(NamedTuple):
+    """What is known of the spaces: observations are more than their space says."""
+
+    action_space: object
+    observation_space: None = None
+
+
+class _CastFitter(Fitter):
+    """Casts actions to the dtype of their space, and leaves their shape as it is."""
+
+    @override
+    def _flat(self, space: AnySpace, action: object, *, is_batch: bool = False) -> object:
+        has_axes = is_sequence(action) or (is_host_array(action) and action.ndim > 0)
+        return super()._flat(space, action, is_batch=is_batch or has_axes or bool(space.shape))
+
+
+class BatchedConversions(
+    VectorConversions[ObsT, ActT, EnvActT, ArrayT], Generic[ObsT, ActT, EnvActT, ArrayT]
+):
+    """The conversions of a wrapper for an environment whose every result is an array."""
+
+    __slots__: tuple[str, ...] = ("_flag_dtype", "batch_shape")
+
+    # loggers want numbers, and twenty arrays of one number would cost more than the step
+    keeps_numbers: ClassVar[bool] = True
+
+    def __init__(self, env: object, settings: Settings) -> None:
+        source = settings.source
+        place = settings.env_device
+        place = _device_of(env, source) if place is None else place
+        super().__init__(env, settings._replace(env_device=place))
+        self.settings: Settings = settings  # as they were given: another machine has other devices
+        try:
+            count = untyped(owner_of(env, "num_envs"), "num_envs")
+        except AttributeError:
+            count = None
+        self.batch_shape: tuple[int, ...] = () if count is None else (cast("int", count),)
+        self._flag_dtype: object = None
+        self._fitter: Fitter = _CastFitter(
+            never_copies=settings.copy is False,
+            for_numpy=source is NUMPY,
+            integer_advice=settings.target.integer_advice,
+        )
+
+    @override
+    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
+        return declared  # the agent gives an action the shape that it is to have
+
+    @override
+    def _read_spaces(self, env: object) -> None:
+        found = cast("object", getattr(env, "action_space", None))
+        super()._read_spaces(_Spaces(as_space(found)))
+        source = self.settings.source
+        if self.obs_type is None or not source.calls_reach(self.env_device):
+            self.obs_type: type[object] | None = None
+        elif self._flag_dtype is None:
+            made = self._to_env(np.zeros(1, _BOOL))
+            has_bool = hasattr(made, "dtype") and source.dtype_of(made) == _BOOL
+            self._flag_dtype = _dtype_of(made) if has_bool else None
+
+    def are_flags(self, terminated: object, truncated: object) -> bool:
+        """Tell whether both are arrays of bools that take the fast path."""
+        kind, dtype = self.obs_type, self._flag_dtype
+        if type(terminated) is not kind or type(truncated) is not kind or dtype is None:
+            return False
+        one, other = _dtype_of(terminated), _dtype_of(truncated)
+        return one is dtype is other or one == dtype == other  # dtypes take long to compare
+
+    @override
+    def step(
+        self, obs: object, rewards: object, terminations: object, truncations: object, infos: Info
+    ) -> tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]:
+        # counted before anything else refers to them
+        are_free = (
+            getrefcount(obs) == ALONE_AS_ARGUMENT,
+            getrefcount(rewards) == ALONE_AS_ARGUMENT,
+            getrefcount(terminations) == ALONE_AS_ARGUMENT,
+            getrefcount(truncations) == ALONE_AS_ARGUMENT,
+            getrefcount(infos) == ALONE_AS_ARGUMENT,
+        )
+        ways = self._obs, self._reward, self._terminated, self._truncated, self._info
+        rewards = self._for_all(rewards)
+        terminations, truncations = self._flags(terminations), self._flags(truncations)
+        values = obs, rewards, terminations, truncations, infos
+        new = convert_together([*zip(ways, values, are_free, strict=True)])
+        return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(new))
+
+    def _for_all(self, value: object) -> object:
+        """Return an array with one number for all worlds, if ``value`` is a number."""
+        if not is_single_number(value):
+            return value
+        return self._placed(np.full(self.batch_shape, cast("float", value)))
+
+    def _flags(self, value: object) -> object:
+        """Return flags as an array of bools."""
+        value = self._for_all(value)
+        kind = TYPES[type(value)]
+        if type(kind) is LeafType and kind.backend and kind.backend.dtype_of(value) == _BOOL:
+            return value
+        view = host_numbers(value)
+        return value if view is None else self._placed(view.astype(_BOOL))
+
+    def _placed(self, array: HostArray) -> object:
+        """Return an array where the others of the environment are: from there they go together."""
+        return self._to_env(array) if self.settings.source.leaves_host(self.env_device) else array
+
+    def keywords(self, arguments: dict[str, object]) -> dict[str, object]:
+        """Convert the arrays of the other arguments of `reset` towards the environment."""
+        return self.options(arguments) or {}
+
+    # -- attributes ---------------------------------------------------------------------------
+
+    def attribute(self, name: str, value: object) -> ArrayT:
+        """Convert an array that is an attribute of the environment."""
+        return cast("ArrayT", self._to_agent(name, self.device)(value))
+
+    def assigned(self, name: str, held: object, value: ArrayT) -> object:
+        """Return a copy of ``value`` with the dtype and the device of ``held``."""
+        source = self.settings.source
+        array, dtype = np.asarray(self._to_host(value)), source.dtype_of(held)
+        copy: HostArray = silence().run(array.astype, dtype)
+        if is_integer(copy.dtype) and not np.array_equal(copy, array):
+            raise ConversionError(
+                f"the environment keeps {copy.dtype}, which cannot hold every value of this",
+                "cast it first",
+                describe(value),
+                name,
+            )
+        return source.beside(held, source.private_copy(copy, copy.dtype))
+
+    def place(self) -> object:
+        """Return where the agent's arrays go, as its library says it; None if nobody knows."""
+        source, target = self.settings.source, self.settings.target
+        if self.device is not None or self.env_device is None:
+            return self.device
+        if not source.leaves_host(self.env_device) and target.leaves_host(None):
+            return None  # they go from the host to the default device
+        return _parsed(target, source.device_text(self.env_device))
+
+
+def _device_of(env: object, source: AnyBackend) -> object:
+    """Return where the environment's arrays are, as a setting, if it says so."""
+    try:
+        device = untyped(owner_of(env, "device"), "device")
+    except AttributeError:
+        return None
+    return source.device_text(_parsed(source, device))
+
+
+def _parsed(library: AnyBackend, device: object) -> object:
+    try:
+        return library.parse_device(device)
+    except REFUSED:  # the word of another library
+        return None
