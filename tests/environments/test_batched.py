@@ -20,6 +20,7 @@ from tests.environments.bridges import Value, batched_bridge, counterpart, same,
 from tests.environments.labs import DirectLab, ForeignBox, ManagerLab, Plain, Skill
 from tests.environments.worlds import Told
 from tests.libraries.pettingzoo import pettingzoo
+from tests.libraries.torch import torch
 from tests.support import LIBRARIES, Pair, require
 
 if TYPE_CHECKING:
@@ -166,6 +167,15 @@ def test_flags_of_numbers_become_bools(pair_of_any: Pair, dtype: str) -> None:
     step = stepped(pair, told(pair.source, (2, flags), (3, flags)))
     for found in step[2:4]:
         same(pair.target.values(found), np.array([False, True, False, True]))
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64])
+@pytest.mark.parametrize("place", [2, 3])
+def test_a_flag_without_values_is_named(place: int, dtype: Value) -> None:
+    flags = torch.zeros(4, dtype=dtype, device="meta")
+    name = ["terminated", "truncated"][place - 2]
+    with pytest.raises(ConversionError, match=f"^{name}: PyTorch holds no values"):
+        stepped(TORCH_TO_JAX, told(LIBRARIES["torch"], (place, flags)))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "float16"])

@@ -127,7 +127,8 @@ class BatchedConversions(
         )
         ways = self._obs, self._reward, self._terminated, self._truncated, self._info
         rewards = self._for_all(rewards)
-        terminations, truncations = self._flags(terminations), self._flags(truncations)
+        terminations = self._flags("terminated", terminations)
+        truncations = self._flags("truncated", truncations)
         values = obs, rewards, terminations, truncations, infos
         new = convert_together([*zip(ways, values, are_free, strict=True)])
         return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(new))
@@ -138,13 +139,17 @@ class BatchedConversions(
             return value
         return self._placed(np.full(self.batch_shape, cast("float", value)))
 
-    def _flags(self, value: object) -> object:
+    def _flags(self, root: str, value: object) -> object:
         """Return flags as an array of bools."""
         value = self._for_all(value)
         kind = TYPES[type(value)]
         if type(kind) is LeafType and kind.backend and kind.backend.dtype_of(value) == _BOOL:
             return value
-        view = host_numbers(value)
+        try:
+            view = host_numbers(value)
+        except ConversionError as error:
+            error.below(root)
+            raise
         return value if view is None else self._placed(view.astype(_BOOL))
 
     def _placed(self, array: HostArray) -> object:
