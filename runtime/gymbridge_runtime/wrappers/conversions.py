@@ -52,6 +52,7 @@ AgentT = TypeVar("AgentT")
 InfosT = TypeVar("InfosT", default=Info)
 
 _Items: TypeAlias = "Callable[..., dict[object, object] | None]"
+_Entries: TypeAlias = "Callable[..., dict[str, object] | None]"
 
 _UNKNOWN_SPACE: Final[AnySpace] = Space()
 _ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
@@ -86,7 +87,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
 
     NumPy's arrays are copied where somebody else may hold them.
     """
-    entries: Callable[..., dict[str, object] | None]
+    entries: _Entries
     """Returns the items of an info, with numbers and arrays as NumPy arrays that nobody else holds.
 
     It returns None if the info holds anything else, except texts and flags. For libraries other
@@ -185,7 +186,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             items = partial(usual_items, usual=source.usual_type)
             entries = partial(infos.viewed_items, usual=source.usual_type)
         self._fast_items: _Items = items
-        self._fast_entries = cast("Callable[..., dict[str, object] | None]", entries)
+        self._fast_entries: _Entries = cast("_Entries", entries)
 
     # -- spaces -------------------------------------------------------------------------------
 
