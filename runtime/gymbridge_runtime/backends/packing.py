@@ -1,8 +1,8 @@
-"""Small arrays to a device and back, packed into one transfer.
+"""Packs of small arrays, which travel to a device and back in one transfer.
 
-A transfer costs a GPU about 10 µs, whatever its size. So the small arrays of a step travel as the
-bytes of one array, and views take it apart. A view keeps its pack alive, hence the limit of a pack;
-large arrays travel alone. All transfers are blocking: nobody has to wait for one.
+A transfer costs a GPU about 10 µs, however small it is. So the small arrays of a step travel as the
+bytes of one array, and the results are views of it. A view keeps its pack alive, so the size of a
+pack is limited. Large arrays travel alone. All transfers block, so nobody has to wait for one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ __all__ = ["download", "upload"]
 ArrayT = TypeVar("ArrayT")
 
 _LARGE: Final = 64 * 1024
-"""Bytes of an array that travels alone."""
+"""An array with more bytes travels alone."""
 _FULL: Final = 256 * 1024
-"""Bytes of a pack."""
+"""The most bytes in a pack."""
 _ALIGNMENT: Final = 64
-"""Bytes to which each array of a pack is aligned on a device."""
+"""The bytes to which each array of a pack is aligned on a device."""
 
 
 class _Sized(Protocol):
@@ -42,7 +42,7 @@ SizedT = TypeVar("SizedT", bound=_Sized)
 
 
 def _packs(arrays: Sequence[_Sized]) -> Iterator[list[int]]:
-    """Yield the numbers of the arrays that travel together."""
+    """Yield the numbers of arrays that travel together."""
     pack: list[int] = []
     filled = 0
     for number, array in enumerate(arrays):
@@ -70,7 +70,7 @@ def upload(
     Args:
         views: Arrays in host memory.
         put: Copies an array to the device.
-        take: Returns the view of some bytes on the device as an array like one of ``views``.
+        take: Views a slice of the bytes on the device as an array like the given host view.
     """
     found: dict[int, ArrayT] = {}
     for numbers in _packs(views):
@@ -101,7 +101,7 @@ def download(
     Args:
         arrays: Arrays on the device.
         dtypes: Their dtypes in NumPy.
-        fetch: Returns copies of the bytes of some arrays, one after the other.
+        fetch: Copies the bytes of some arrays, in order, into one array.
     """
     found: dict[int, HostArray] = {}
     for numbers in _packs(arrays):

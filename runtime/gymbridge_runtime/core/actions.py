@@ -1,8 +1,8 @@
 """Actions as the environment's own ``action_space`` would have sampled them.
 
-An action takes three steps: its arrays become private NumPy arrays, together; each part is fitted
-to its space; what was fitted becomes arrays of the environment, together. A part that fits no
-space stays as the first step made it, and the environment judges it.
+All arrays of an action become private NumPy arrays. Each part is fitted to its space. The result
+becomes arrays of the environment. A part that fits no space is not changed further, and the
+environment judges it.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _FLAT: Final = (spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiB
 
 
 def samples_like(space: AnySpace) -> type[AnySpace]:
-    """Return the class of Gymnasium's that ``space`` has its samples from, or else its own class.
+    """Return the Gymnasium class whose ``sample`` method ``space`` has, or else its own class.
 
-    A class of a user's own that samples in its own way may sample anything.
+    A user's class with a ``sample`` method of its own may sample anything.
     """
     kind = type(space)
     base = next((one for one in _KNOWN if isinstance(space, one)), kind)
@@ -61,12 +61,12 @@ def samples_like(space: AnySpace) -> type[AnySpace]:
 
 
 class Fitter:
-    """Fits actions, whose arrays are NumPy's already, to spaces.
+    """Fits actions to spaces; all arrays are NumPy arrays.
 
     Args:
-        never_copies: Whether to refuse what would have to be cast or stacked.
-        for_numpy: Whether NumPy is where they go: it alone has scalars and every byte order.
-        integer_advice: How agents turn an array into integers, in words.
+        never_copies: Whether to refuse casts and stacking.
+        for_numpy: Whether the environment uses NumPy: only NumPy has scalars and every byte order.
+        integer_advice: The advice on how to turn an array into integers, for error messages.
     """
 
     def __init__(self, *, never_copies: bool, for_numpy: bool, integer_advice: str) -> None:
@@ -75,7 +75,7 @@ class Fitter:
         self._integer_advice: str = integer_advice
 
     def fit(self, space: AnySpace, action: object) -> object:
-        """Return ``action`` as a sample of ``space``; what does not fit stays as it is."""
+        """Return ``action`` as a sample of ``space``; parts that do not fit stay as they are."""
         kind = samples_like(space)
         if kind in _FLAT:
             return self._flat(space, action)
@@ -124,7 +124,7 @@ class Fitter:
         return cast("object", number[()]) if self._for_numpy else number
 
     def _refuse_floats(self, space: AnySpace, array: HostArray | None) -> None:
-        """Explain why an action of floats is no choice; environments say so in obscure ways."""
+        """Refuse floats for a space of choices; the error of an environment would be obscure."""
         is_choice = is_discrete(space) or is_multi_discrete(space)
         if is_choice and array is not None and is_floating(array.dtype):
             raise ConversionError(
@@ -133,9 +133,9 @@ class Fitter:
             )
 
     def _array_of(self, action: object, depth: int, dtype: AnyDType) -> HostArray | None:
-        """Return an array, or stack a list of numbers and arrays, nested at most ``depth`` deep.
+        """Return an array; stack lists of numbers and arrays, nested at most ``depth`` deep.
 
-        Those of different dtypes have to become ``dtype`` each by itself.
+        Arrays of different dtypes are first cast to ``dtype`` one by one.
         """
         array = numbers_of(action)
         if array is not None or not depth or self._never_copies or not is_sequence(action):
@@ -186,13 +186,13 @@ class Fitter:
             return self._tuple(self._stacked, space.spaces, action)
         if issubclass(type(space), _FLAT):
             return self._flat(space, action, is_batch=True)
-        return self._many(space, action)  # what has no batch is stacked as a tuple of samples
+        return self._many(space, action)  # such samples are stacked as a tuple
 
     def _graph(self, space: spaces.Graph, action: object) -> object:
         if not is_sequence(action) or len(action) != len(spaces.GraphInstance._fields):
             return action
         nodes, edges, links = action
-        make = cast("Callable[..., object]", spaces.GraphInstance)  # whatever its arrays are
+        make = cast("Callable[..., object]", spaces.GraphInstance)  # it takes any arrays
         return make(
             self._stacked(space.node_space, nodes),
             edges if space.edge_space is None else self._stacked(space.edge_space, edges),
@@ -212,9 +212,9 @@ _LINKS: Final = spaces.Box(0, 1, dtype=np.int32)
 
 
 def numbers_of(value: object) -> HostArray | None:
-    """Return ``value`` as an array if it is one of NumPy's, of numbers, or a Python integer.
+    """Return ``value`` as an array if it is a NumPy array of numbers or a Python integer.
 
-    Bools and the members of an enum are the integers that a conversion leaves as they are.
+    Conversions leave bools and members of integer enums as they are, so both arrive here.
     """
     if is_host_array(value):
         is_masked = isinstance(value, np.ma.MaskedArray)
@@ -223,16 +223,16 @@ def numbers_of(value: object) -> HostArray | None:
 
 
 def _samples_scalars(space: spaces.Box) -> bool:
-    """Tell whether the 0-d ``space`` samples scalars: Gymnasium's bounded integers do."""
+    """Tell whether ``space`` samples scalars, as 0-d boxes of bounded integers do."""
     if space.shape:
         return False
-    like = copy.deepcopy(space)  # of some bounds it can make no sample at all
+    like = copy.deepcopy(space)  # with some bounds it cannot sample at all
     like.low, like.high = np.zeros((), space.dtype), np.ones((), space.dtype)
     return isinstance(like.sample(), np.generic)
 
 
 def _casts(array: HostArray, dtype: AnyDType) -> bool:
-    """Tell whether ``array`` becomes ``dtype`` without another kind of number or value."""
+    """Tell whether ``array`` may be cast to ``dtype``: integers exactly, others in their kind."""
     if array.dtype == dtype:
         return True
     if is_integer(dtype):
@@ -242,7 +242,7 @@ def _casts(array: HostArray, dtype: AnyDType) -> bool:
 
 
 def _in_shape(array: HostArray, shape: tuple[int, ...]) -> HostArray:
-    """Return ``array`` in ``shape`` if they differ by axes of length one, as (n, 1) and (n,)."""
+    """Reshape ``array`` if only axes of length one differ, as in (n, 1) and (n,)."""
     has: tuple[int, ...] = array.shape
     long = [length for length in has if length != 1]
     return array.reshape(shape) if long == [length for length in shape if length != 1] else array

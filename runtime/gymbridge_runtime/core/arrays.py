@@ -1,7 +1,7 @@
-"""One leaf on its way to another library: what is shared, copied, cast or refused.
+"""The conversion of single leaves: which are shared, copied, cast or refused.
 
-A leaf is either done at once, or becomes a host view that the target may have. Host views are
-imported together afterwards.
+A leaf is either converted at once, or becomes a host view that the target may keep. All host views
+are imported together afterwards.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CAST_FIRST = "cast it first, or allow copies"
 
 
 class Arrays:
-    """The conversion of single leaves to ``target``; `Converter` explains the arguments."""
+    """Converts single leaves to ``target``; `Converter` explains the arguments."""
 
     def __init__(
         self,
@@ -57,15 +57,14 @@ class Arrays:
         self.ownership: Ownership = ownership
         self.float_dtype: AnyDType | None = float_dtype
         self.is_bounded: bool = False
-        """Whether integers are known to fit the target where the whole tree is one array."""
+        """Whether integers are known to fit the target, if the whole tree is one array."""
         self.arrays_only: bool = arrays_only
         self.keeps_large: bool = keeps_large
         self._never: bool = ownership is Ownership.NEVER_COPY
         self._kept: frozenset[AnyDType] = frozenset(
             dtype for dtype in target.kept_dtypes if target.stored_at(dtype, device) == dtype
         )
-        # not asked of the default device: that starts JAX, and a process in which JAX has started
-        # must not fork, as AsyncVectorEnv does
+        # the default device is not asked: that starts JAX, and then AsyncVectorEnv must not fork
         self._import_copies: bool = target.copies_in or (
             device is not None and target.leaves_host(device)
         )
@@ -73,7 +72,7 @@ class Arrays:
         self._always: bool = ownership in {Ownership.COPY, Ownership.SNAPSHOT}
         self._direct: DirectImport = DirectImport(target, device, ownership, float_dtype)
 
-    # -- what is done at once -----------------------------------------------------------------
+    # -- leaves that are converted at once ----------------------------------------------------
 
     def keep(self, value: object, kind: LeafType, *, is_free: bool) -> object:
         """Return ``value`` itself, or a copy where it may change later."""
@@ -87,13 +86,13 @@ class Arrays:
         return deepcopy(value) if is_mutable and self._is_held(value, is_free=is_free) else value
 
     def _is_held(self, array: object, *, is_free: bool) -> bool:
-        """Tell whether somebody else may keep the memory, so that it has to be copied."""
+        """Tell whether to copy: somebody else may hold the memory, or a copy was asked for."""
         if self._proves:
             return not (is_free and is_host_array(array) and is_alone(array))
         return self._always
 
     def own(self, array: object, *, is_free: bool) -> object:
-        """Return an array of the target library itself, moved, cast or copied as was asked."""
+        """Move, cast or copy an array that is already of the target library."""
         target, wanted = self.target, self.float_dtype
         held = None if wanted is None else target.dtype_of(array)
         if (wanted is not None and held is not None and is_floating(held)) and (
@@ -120,7 +119,7 @@ class Arrays:
         return moved
 
     def _cast(self, array: object, held: AnyDType) -> object:
-        """Return an array of the target library as `float_dtype`, where it is or has to go."""
+        """Cast an array of the target library to `float_dtype`, on its device or on `device`."""
         if self._never:
             raise CopyRequiredError(
                 f"{held} would have to be cast to {self.float_dtype}", _CAST_FIRST
@@ -139,10 +138,10 @@ class Arrays:
             return None
         return self._direct.take(source, export)
 
-    # -- what is imported from the host -------------------------------------------------------
+    # -- leaves that are imported from the host -----------------------------------------------
 
     def number(self, value: object) -> HostArray | None:
-        """Return memory for the target that holds one number; None if the number stays itself."""
+        """Return an array for the target with one number; None if the number stays itself."""
         array: HostArray = np.array(value)
         dtype = array.dtype
         if dtype.kind in "uO" and issubclass(type(value), int):
@@ -156,7 +155,7 @@ class Arrays:
         return silence().run(self.target.private_copy, array, stored)
 
     def entry(self, value: object) -> object | None:
-        """Return a number as an array, what stays itself as it is; None for anything else."""
+        """Return a number as an array, and a leaf that stays itself; None for anything else."""
         kind = TYPES[type(value)]
         if type(kind) is not LeafType:
             return None
@@ -165,8 +164,8 @@ class Arrays:
         return value if kind.role == "keep" else None
 
     def _refuse(self, value: int) -> None:
-        """Say that no array holds ``value``: by a warning, once for each type, if it is kept."""
-        # Python does not write integers of very many digits
+        """Raise an error, or warn once for each type, because no array can hold ``value``."""
+        # Python refuses to print integers with very many digits
         is_long = self.keeps_large or value.bit_length() > _BITS_IN_WORDS
         text = f"an int of {value.bit_length()} bits" if is_long else f"the int {value}"
         text += " does not fit the 64 bits of an array"
@@ -182,14 +181,14 @@ class Arrays:
         is_free: bool,
         is_whole: bool,
     ) -> HostArray:
-        """Return memory for the target that holds an array: the same, a copy or a cast.
+        """Return an array for the target over the same memory, a copy or a cast.
 
         Args:
             leaf: The array.
             shown: Its host view; None for an array of NumPy.
             source: Its library; None if nothing is known of it.
             is_free: Whether nobody else refers to it.
-            is_whole: Whether it is the whole tree, which a space may describe.
+            is_whole: Whether it is the whole tree, which the space may describe.
         """
         target = self.target
         array, owned, copied = (np.asarray(leaf), False, False) if shown is None else shown
@@ -227,7 +226,7 @@ class Arrays:
         return obstacle(self.target, changes=True, writable=is_writable(array))
 
     def _dtype_of(self, array: HostArray, *, is_bounded: bool) -> AnyDType:
-        """Return the dtype of the result; integers that do not fit it are an error."""
+        """Return the dtype of the result; integers that do not fit raise an error."""
         target, wanted = self.target, self.float_dtype
         dtype = array.dtype.newbyteorder("=")
         dtype = wanted if wanted is not None and is_floating(dtype) else dtype
@@ -244,7 +243,7 @@ class Arrays:
         return stored
 
     def not_made(self, error: Exception) -> ConversionError:
-        """Say that the target refused to make the arrays."""
+        """Return the error for arrays that the target could not make."""
         return ConversionError(
             f"{self.target.title} could not make the array{self._place()}: {text_of(error)}",
             "see the cause above",

@@ -1,4 +1,4 @@
-"""What a space proves about the integers in it."""
+"""Proofs from a space that its integers fit the target."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _INTEGERS: tuple[AnyDType, ...] = tuple(map(np.dtype, "bhilqBHILQ"))
 
 
 def proves_fit(space: AnySpace, target: AnyBackend) -> bool:
-    """Tell whether every integer in ``space`` fits the dtype in which ``target`` would keep it.
+    """Tell whether every integer in ``space`` fits the dtype in which ``target`` stores it.
 
-    The integers may have any dtype: environments return others than they declare. A space that
-    holds other spaces proves nothing: environments return more than these declare.
+    Environments return other dtypes than they declare, so every dtype is tried. A space of spaces
+    proves nothing, because environments return more items than it declares.
     """
     bounds = _bounds(space)
     if bounds is None:
@@ -41,10 +41,7 @@ def proves_fit(space: AnySpace, target: AnyBackend) -> bool:
 
 
 def _bounds(space: AnySpace) -> Sequence[float] | None:
-    """Return the bounds of the numbers in ``space``, or None where there are none.
-
-    They are Python's: an array of small floats, or an addition of large integers, would overflow.
-    """
+    """Return the bounds of ``space`` as Python numbers, which do not overflow, or None."""
     if is_box(space):
         ends = [space.low.min(), space.high.max()] if space.low.size else []
         return [cast("float", end.item()) for end in cast("list[np.generic]", ends)]

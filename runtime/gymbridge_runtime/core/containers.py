@@ -1,8 +1,8 @@
-"""Containers: how every kind is taken apart, and how another one like it is built.
+"""Containers: how each kind is flattened, and how a new one is built.
 
-A container of the environment is never written into. Where no constructor is known, the rule is
-`copy.copy`: the copy has to be another object, and has to hold the new children. A class for which
-that fails stays itself, and a warning names `register_container`.
+The environment's own containers do not change. If no constructor is known, `copy.copy` makes the
+new container: it must be another object and hold the new children. If that fails, the container
+stays itself, and a warning names `register_container`.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ class UnconvertedContainerWarning(UserWarning):
 
 
 class Container(NamedTuple, Generic[ValueT]):
-    """How to take one kind of container apart, and how to build another."""
+    """How to flatten one kind of container, and how to build a new one."""
 
     flatten: Callable[[ValueT], Flat]
     """Returns the keys and the children of a container, in the same order."""
     unflatten: Callable[[ValueT, Keys, Children], object]
-    """Returns another container; None or any error where the class does not take the children."""
+    """Returns a new container; returns None or raises if the class does not take the children."""
     step: Callable[[object], str] = step_to
-    """Returns how a path goes from the container to the child at a key."""
+    """Returns the part of a path that leads to the child at a key."""
     is_provable: bool = False
-    """Whether a container that nobody else refers to has one reference to each child, to count."""
+    """Whether the reference counts of the children prove that nobody else holds them."""
 
 
 AnyContainer: TypeAlias = Container[Any]  # pyright: ignore[reportExplicitAny] any container
@@ -84,7 +84,7 @@ def _are(held: Iterable[object], children: Children) -> bool:
     return len(found) == len(children) and all(map(is_, found, children))
 
 
-# to a type checker, the type of a value may have any constructor
+# for a type checker, the type of a value takes any arguments
 _class_of: Final = cast("Callable[[object], Callable[..., object]]", type)
 
 
@@ -105,7 +105,7 @@ def _copied(
     fill: Callable[[ValueT, Keys, Children], None],
     step: Callable[[object], str] = step_to,
 ) -> Container[ValueT]:
-    """Return the rule by `copy.copy`: ``fill`` gives a copy other children."""
+    """Return the rule by which ``fill`` puts the new children into a `copy.copy`."""
 
     def unflatten(value: ValueT, keys: Keys, children: Children) -> object:
         new = copy.copy(value)
@@ -180,11 +180,11 @@ def _fields(value: DataclassInstance) -> Flat:
 
 def _set_fields(new: object, keys: Keys, children: Children) -> None:
     for name, child in zip(keys, children, strict=True):
-        object.__setattr__(new, str(name), child)  # a frozen class refuses the usual way
+        object.__setattr__(new, str(name), child)  # a frozen class refuses setattr
 
 
 def _tensordict_like(value: object, keys: Keys, children: Children) -> object:
-    """Return a TensorDict, or a dictionary where it cannot hold the arrays."""
+    """Return a TensorDict, or a dictionary if a TensorDict cannot hold the arrays."""
     tensor = cast("type", untyped(sys.modules["torch"], "Tensor"))
     new = _new_dict(value, keys, children)
     if not all(isinstance(child, (tensor, type(value))) for child in children):
@@ -227,7 +227,7 @@ _registered: Final[dict[type[object], AnyContainer]] = {}
 
 
 class _Numbers(list[int], Generic[AuxT]):
-    """The keys of a registered container, with what else its ``unflatten`` needs."""
+    """The keys of a registered container, with the other data for its ``unflatten``."""
 
     def __init__(self, count: int, aux: AuxT) -> None:
         super().__init__(range(count))
@@ -239,12 +239,12 @@ def register_container(
     flatten: Callable[[ValueT], tuple[Sequence[object], AuxT]],
     unflatten: Callable[[AuxT, Sequence[object]], ValueT],
 ) -> None:
-    """Make a class, and what derives from it, a container whose arrays are converted.
+    """Make a class and its subclasses containers, so that their arrays are converted.
 
     Args:
         kind: The class.
-        flatten: Returns what an instance holds, and whatever else `unflatten` needs.
-        unflatten: Is given that, and what takes the place of what was held; returns an instance.
+        flatten: Returns the children of an instance, and any other data that `unflatten` needs.
+        unflatten: Takes this data and the new children; returns a new instance.
 
     Examples:
         >>> import numpy as np
@@ -274,7 +274,7 @@ def register_container(
 
 
 def container_of(kind: type[object]) -> AnyContainer | None:
-    """Return how to treat instances of ``kind``; None: they are leaves."""
+    """Return the rule for instances of ``kind``, or None if they are leaves."""
     exact = _registered.get(kind) or _EXACT.get(kind)
     if exact is not None:
         return exact
@@ -285,7 +285,7 @@ def container_of(kind: type[object]) -> AnyContainer | None:
     if hasattr(kind, "__del__"):
         return None  # a second instance would release the same resource twice
     if getattr_static(kind, "_is_tensorclass", False):
-        return None  # it looks like a dataclass, and keeps its fields in a TensorDict
+        return None  # it looks like a dataclass but keeps its fields in a TensorDict
     for base, container in _BY_BASE:
         if issubclass(kind, base):
             return container

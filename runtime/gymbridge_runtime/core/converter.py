@@ -1,4 +1,4 @@
-"""The general path: a tree is flattened, its leaves are checked, imported together and put back."""
+"""The general path: flatten a tree, check its leaves, import them together and put them back."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Converter:
         target: The library of the results.
         device: Where results go: the library's own object, or text; None for its default.
         copy: None is ``default``, True always copies, False never does.
-        float_dtype: What floating arrays are cast to.
+        float_dtype: The dtype to which floating arrays are cast.
         default: What ``copy=None`` means.
         arrays_only: Whether Python numbers and NumPy scalars stay as they are.
-        keeps_large: Whether integers beyond 64 bits stay as they are; otherwise they are an error.
-        root: How error messages call the tree.
+        keeps_large: Whether integers beyond 64 bits stay as they are; otherwise they raise errors.
+        root: The name of the tree in error messages.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Converter:
         )
 
     def __call__(self, value: object, *, is_free: bool = False) -> object:
-        """Return the counterpart of ``value``, to which nobody else refers if it ``is_free``."""
+        """Convert ``value``; if it ``is_free``, nobody else refers to it."""
         (result,) = convert_together([(self, value, is_free)])
         return result
 
@@ -95,23 +95,22 @@ _cached = lru_cache(maxsize=256)(Converter)
 
 
 Part: TypeAlias = tuple[Converter, object, bool]
-"""A tree that is converted together with others, and whether nobody but the caller refers to it."""
+"""A converter, a tree, and whether only the caller refers to the tree."""
 
 _Tree: TypeAlias = tuple[Converter, "Node | None", "Leaves", list[object]]
-"""A tree on its way: its converter, its structure, its leaves, and what takes their places."""
+"""A tree during its conversion: converter, structure, leaves and results."""
 
 _Place: TypeAlias = tuple[_Tree, int]
-"""Where a result goes: a tree, and the number of a leaf of it."""
-
+"""Where a result goes: a tree, and the number of a leaf in it."""
 
 _Import: TypeAlias = tuple[Arrays, "list[HostArray]", list[_Place]]
-"""The host views of one step that go to the same library and device, and where results go."""
+"""Host views that go to the same library and device, and the places of their results."""
 
 
 def convert_together(parts: Sequence[Part]) -> list[object]:
-    """Convert several trees; arrays that a library fetches or imports travel together.
+    """Convert several trees; a library fetches or imports their arrays together.
 
-    Trees with the same target and device are imported by one call.
+    Neighbouring trees with the same target and device are imported in one call.
     """
     trees: list[_Tree] = []
     imports: list[_Import] = []
@@ -182,7 +181,7 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
 
 
 def _fetch(source: AnyBackend, leaves: Sequence[tuple[_Place, _Import]]) -> None:
-    """View arrays of ``source`` on the host, together."""
+    """Make host views of several arrays of ``source`` together."""
     shown = iter(source.show_many([tree[2][number][0] for (tree, number), _ in leaves]))
     for place, together in leaves:
         (converter, node, all_leaves, _), number = place
@@ -201,7 +200,7 @@ def _fetch(source: AnyBackend, leaves: Sequence[tuple[_Place, _Import]]) -> None
 def _import(arrays: Arrays, views: list[HostArray], places: list[_Place]) -> None:
     """Import all views, and put the arrays in their places.
 
-    What the library refuses together is imported one by one, so that the error names a leaf.
+    If the library refuses them together, it gets them one by one, so that the error names a leaf.
     """
     target, device = arrays.target, arrays.device
     made: Iterable[object]
@@ -221,7 +220,7 @@ def _import(arrays: Arrays, views: list[HostArray], places: list[_Place]) -> Non
 
 
 def _explained(error: Exception, place: _Place) -> ConversionError:
-    """Return ``error`` with the path and the description of a leaf."""
+    """Return ``error`` with the path and the description of its leaf."""
     (converter, node, leaves, _), number = place
     subject = describe(leaves[number][0])
     if not isinstance(error, ConversionError):

@@ -1,4 +1,4 @@
-"""A value in the words of an error message."""
+"""Descriptions of values for error messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def describe(value: object) -> str:
 
 
 def shown(thing: object, text_of: Callable[[object], str] = str) -> str:
-    """Return ``thing`` as text, or its type where it has none: no message is worth an error."""
+    """Return ``thing`` as text, or its type if that fails: a message must not raise an error."""
     text = ""
     with suppress(Exception):
         text = text_of(thing)
@@ -32,11 +32,11 @@ def shown(thing: object, text_of: Callable[[object], str] = str) -> str:
 
 
 def step_to(key: object) -> str:
-    """Return how a path goes from a container to its child at ``key``."""
+    """Return the part of a path that leads to the child at ``key``."""
     return f"[{shown(key, repr)}]"
 
 
 def _said(value: object, name: str) -> object:
-    with suppress(Exception):  # arrays that were deleted or never filled raise what they like
+    with suppress(Exception):  # deleted arrays and arrays without values may raise anything
         return cast("object", getattr(value, name))
     return None

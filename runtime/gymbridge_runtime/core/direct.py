@@ -1,4 +1,4 @@
-"""Arrays from one library to another in memory that both reach, without going over the host."""
+"""Import of arrays from memory that both libraries reach, without the host."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ __all__ = ["DirectImport"]
 class DirectImport(NamedTuple):
     """The import of arrays into ``target`` from memory that both libraries reach.
 
-    The source copies what has to be copied: it alone knows when its memory is read and when it may
-    be used again.
+    The source makes the copies: only it knows when its memory is read and may be used again.
     """
 
     target: AnyBackend
     device: object
-    """The target's own object, or None for where the array is."""
+    """The target's own object; None keeps the array where it is."""
     ownership: Ownership
     float_dtype: AnyDType | None
-    """What floating arrays are cast to."""
+    """The dtype to which floating arrays are cast."""
 
     def takes(self, export: Export) -> bool:
-        """Tell whether the array can stay where it is, and as it is."""
+        """Tell whether the target can have the array without a transfer or a cast."""
         dtype = export.dtype
         return (
             (self.float_dtype in {None, dtype} or not is_floating(dtype))
@@ -40,7 +39,7 @@ class DirectImport(NamedTuple):
         )
 
     def take(self, source: AnyBackend, export: Export) -> object:
-        """Return an array of the target over the memory of one of ``source``, or over a copy."""
+        """Return an array of the target over the exported memory, or over a copy."""
         target = self.target
         reason = None if export.owned else self._obstacle(source, export)
         if reason is not None and self.ownership is Ownership.NEVER_COPY:
@@ -55,7 +54,7 @@ class DirectImport(NamedTuple):
             ) from error
 
     def _obstacle(self, source: AnyBackend, export: Export) -> str | None:
-        """Return why the target cannot or must not share the memory, or None if it can."""
+        """Return why the target cannot or must not share the memory, or None if it may."""
         if self.ownership in {Ownership.COPY, Ownership.SNAPSHOT}:
             return "a copy was asked for"
         if self.ownership is Ownership.PROVE and not source.never_changes:

@@ -1,4 +1,4 @@
-"""dtypes between libraries: how they are named, and what narrowing one would lose."""
+"""dtypes of all libraries: their names, and the integers that narrowing would lose."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ORDINARY: Final = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
-"""The names of the dtypes of numbers that nearly every library has."""
+"""The names of the dtypes that nearly every library has."""
 
 HALVES: Final[dict[AnyDType, AnyDType]] = {
     np.dtype("float64"): np.dtype("float32"),
@@ -48,12 +48,12 @@ HALVES: Final[dict[AnyDType, AnyDType]] = {
 """How libraries and devices narrow floating-point numbers of 64 bits."""
 
 _EXTENDED = ("bfloat16", "float8_", "float6_", "float4_", "int2", "int4", "uint2", "uint4")
-"""How the names begin of dtypes that NumPy knows through the package `ml_dtypes` only."""
+"""The beginnings of the names of dtypes that NumPy has only through `ml_dtypes`."""
 
 
 @cache
 def extended_dtype(name: str) -> AnyDType:
-    """Return a dtype of `ml_dtypes`, ``"bfloat16"`` for example."""
+    """Return a dtype of `ml_dtypes`, such as ``"bfloat16"``."""
     if find_spec("ml_dtypes") is None:
         raise ConversionError(
             f"NumPy holds {name} only through the package ml_dtypes, which is not installed",
@@ -65,7 +65,7 @@ def extended_dtype(name: str) -> AnyDType:
 
 
 def named_dtype(name: object) -> AnyDType:
-    """Return the dtype of ``"float32"``, ``"torch.bfloat16"``, ``np.float32`` and their like."""
+    """Return the dtype that ``"float32"``, ``"torch.bfloat16"`` or ``np.float32`` names."""
     if isinstance(name, str):
         name = name.rpartition(".")[2]
         if is_extended_name(name):
@@ -74,7 +74,7 @@ def named_dtype(name: object) -> AnyDType:
 
 
 def is_extended_name(name: str) -> bool:
-    """Tell whether ``name`` is of a dtype that NumPy has from `ml_dtypes` only."""
+    """Tell whether NumPy has the dtype of this name only through `ml_dtypes`."""
     return name.startswith(_EXTENDED)
 
 
@@ -82,9 +82,9 @@ _PYTHON = (bool, int, float, complex)
 
 
 def dtype_name(dtype: object) -> str | None:
-    """Return the name in the text of any library's dtype, or None where there is none in it.
+    """Find the name in the text of any library's dtype; return None if it has none.
 
-    ``tf.float32`` says ``<dtype: 'float32'>``, Warp's is a class, and most say ``paddle.float32``.
+    ``tf.float32`` prints as ``<dtype: 'float32'>``, Warp's as a class, most as ``paddle.float32``.
     """
     words = reversed(words_of(dtype))
     return next((word for word in words if word in ORDINARY or is_extended_name(word)), None)
@@ -96,7 +96,7 @@ def words_of(dtype: object) -> list[str]:
 
 
 def spelled_dtype(dtype: object) -> AnyDType:
-    """Return the dtype that any library's object for one stands for, or a name, or NumPy's own."""
+    """Return the NumPy dtype of a name or of any library's dtype."""
     name = dtype
     is_numpys = issubclass(type(name), (str, np.dtype))
     if not is_numpys and not any(name is kind for kind in _PYTHON):
@@ -111,7 +111,7 @@ def _is_extended(dtype: AnyDType) -> bool:
 
 
 def is_number(dtype: AnyDType) -> bool:
-    """Tell whether arrays of ``dtype`` hold numbers or bools: all that libraries exchange."""
+    """Tell whether ``dtype`` is of numbers or bools: libraries exchange nothing else."""
     return dtype.kind in "biufc" or _is_extended(dtype)
 
 
@@ -130,7 +130,7 @@ def first_misfit(view: HostArray, dtype: AnyDType) -> int | None:
     if view.size == 0:
         return None
     lowest, highest = integer_bounds(dtype)
-    if 0 in view.strides and view.ndim:  # what is broadcast holds each value once, and many times
+    if 0 in view.strides and view.ndim:  # broadcast axes repeat values
         view = view[tuple([slice(None) if stride else slice(1) for stride in view.strides])]
     extremes = (view,) if view.ndim == 0 else (view.min(), view.max())
     for extreme in map(int, cast("Sequence[SupportsInt]", extremes)):
@@ -148,6 +148,6 @@ def integer_bounds(dtype: AnyDType) -> tuple[int, int]:
 
 @cache
 def safe_casts(dtype: AnyDType) -> frozenset[AnyDType]:
-    """Return the dtypes of numbers whose every value ``dtype`` can hold, without itself."""
+    """Return the other dtypes whose every value ``dtype`` can hold."""
     others: list[AnyDType] = [np.dtype(code) for code in "?bhilBHILefd"]
     return frozenset(one for one in others if one != dtype and np.can_cast(one, dtype, "safe"))

@@ -12,18 +12,18 @@ __all__ = ["REFUSED", "BackendNotInstalledError", "ConversionError", "CopyRequir
 _LONG_PATH = 160
 
 REFUSED: Final = Exception
-"""What a library raises when it refuses a value: a mode of PyTorch raises what its author likes."""
+"""What libraries raise when they refuse a value: a mode of PyTorch may raise anything."""
 
 
 class ConversionError(TypeError):
     """A value has no faithful counterpart in the target library.
 
     Attributes:
-        problem: What is wrong; the whole message where that is all that came through, as from the
-            workers of `gymnasium.vector.AsyncVectorEnv`.
+        problem: What is wrong. If the error comes from a worker of
+            `gymnasium.vector.AsyncVectorEnv`, the whole message.
         advice: What to do about it.
         subject: The value in words: library, type, dtype, shape and device.
-        path: Where the value sits, ``obs['goal'][2]``.
+        path: Where the value is, such as ``obs['goal'][2]``.
     """
 
     def __init__(self, problem: str, advice: str = "", subject: str = "", path: str = "") -> None:
@@ -41,12 +41,12 @@ class ConversionError(TypeError):
         return cls(f"it could not be converted: {shown(error)}", "see the cause above", subject)
 
     def below(self, step: str) -> None:
-        """Put ``step`` before the path: ``['goal']``, ``obs``."""
+        """Put ``step``, such as ``['goal']`` or ``obs``, before the path."""
         self.path = step + self.path
         self.args = (self.problem, self.advice, self.subject, self.path)
 
     def about(self, subject: str) -> None:
-        """Note what the value is, unless an inner call noted it already."""
+        """Set the subject, unless an inner call has set it already."""
         self.subject = self.subject or subject
         self.args = (self.problem, self.advice, self.subject, self.path)
 
@@ -61,7 +61,7 @@ class ConversionError(TypeError):
 
 
 class CopyRequiredError(ConversionError):
-    """``copy=False`` was asked for where the two libraries cannot share memory."""
+    """``copy=False`` was given, and the two libraries cannot share the memory."""
 
 
 class BackendNotInstalledError(ImportError):
@@ -71,10 +71,7 @@ class BackendNotInstalledError(ImportError):
     def explain(
         cls, title: str, install: str, error: ModuleNotFoundError
     ) -> BackendNotInstalledError:
-        """Say what ``title`` misses, and the command that installs it.
-
-        What is missing need not be the library: it may be a module that the library needs.
-        """
+        """Name the missing module, ``title`` or one that it needs, and how to install it."""
         return cls(
             f"{title} needs the module {error.name!r}, which is not installed; run: {install}",
             name=error.name,

@@ -1,4 +1,4 @@
-"""Arrays of libraries without a backend: whatever speaks DLPack or the array API."""
+"""Arrays of libraries without a backend that support DLPack or the array API."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def is_foreign_array(kind: type[object]) -> bool:
 
 
 def foreign_view(array: object) -> HostView:
-    """Return a host view of an array by the protocols that it speaks."""
+    """Return a host view of an array by the protocols that it supports."""
     try:
         if isinstance(array, Producer):
             return host_view(array)
         # lazy and chunked arrays have no memory to export until they are computed
-        if not _offers(type(array), "__array__"):  # NumPy would look for a sequence of any length
+        if not _offers(type(array), "__array__"):  # NumPy would read it as a sequence
             raise TypeError("it has neither __dlpack__ with __dlpack_device__ nor __array__")
         return HostView(np.asarray(array), owned=False, copied=True)
     except Exception as error:
@@ -36,5 +36,5 @@ def foreign_view(array: object) -> HostView:
 
 
 def _offers(kind: type[object], name: str) -> bool:
-    """Tell whether ``kind`` has a method: a metaclass may say that its classes have any."""
+    """Tell whether ``kind`` has a method; a metaclass may claim that its classes have any."""
     return getattr_static(kind, name, None) is not None

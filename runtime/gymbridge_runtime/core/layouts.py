@@ -19,10 +19,10 @@ class Layouts(NamedTuple):
     negative: bool = False
     """Whether strides may be negative."""
     alignment: int = 1
-    """To how many bytes memory has to be aligned."""
+    """The number of bytes to which memory must be aligned."""
 
     def accepts(self, view: HostArray) -> bool:
-        """Tell whether ``view`` can be handed over as it is."""
+        """Tell whether the importer takes ``view`` without a copy."""
         # DLPack counts strides in elements
         if any(stride % view.itemsize for stride in view.strides):
             return False
@@ -36,18 +36,18 @@ class Layouts(NamedTuple):
 
 
 def has_whole_strides(view: HostArray) -> bool:
-    """Tell whether the strides are whole numbers of elements, none of them negative."""
+    """Tell whether no stride is negative, and all are whole numbers of elements."""
     return all(stride >= 0 and stride % view.itemsize == 0 for stride in view.strides)
 
 
 def odd_layout(view: HostArray) -> str:
-    """Return why an importer does not take ``view``: its alignment, or its strides."""
+    """Describe why an importer does not take ``view``: its alignment or its strides."""
     if has_whole_strides(view) and (view.flags.c_contiguous or not view.flags.aligned):
         return "memory that is not aligned"
     return f"memory with the strides {view.strides}"
 
 
 def _is_permuted(view: HostArray) -> bool:
-    """Tell whether ``view`` is dense memory with its axes in any order."""
+    """Tell whether ``view`` is dense, with its axes in any order."""
     order = sorted(range(view.ndim), key=lambda axis: view.strides[axis], reverse=True)
     return view.transpose(order).flags.c_contiguous

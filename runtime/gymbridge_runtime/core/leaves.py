@@ -1,4 +1,4 @@
-"""What becomes of a leaf, as far as its type tells."""
+"""How leaves are treated, by their type."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Role: TypeAlias = Literal[
     "host",  # an array of NumPy; one of objects is a container
     "array",  # an array of another library with a backend
     "foreign",  # an array of any other library
-    "unknown",  # a mapping or sequence that is no known container stays itself, with a warning
-    "opaque",  # what only looks like an array of numbers stays itself, or is copied whole
+    "unknown",  # an unknown mapping or sequence stays itself, with a warning
+    "opaque",  # it only looks like an array of numbers: it stays itself, or is copied whole
 ]
-"""How a leaf is treated: words, because members of an enum take 50 ns to look up."""
+"""How a leaf is treated. It is a word, because an enum member takes 50 ns to look up."""
 
 
 class LeafType(NamedTuple):
@@ -46,11 +46,11 @@ class LeafType(NamedTuple):
 _TEXT: Final = LeafType("opaque", NUMPY)
 
 _MOST_TYPES: Final = 1024
-"""How many types are remembered: a program may make types without end."""
+"""The most types that are remembered, because a program may make types without end."""
 
 
 class _Types(dict[type[object], "LeafType | AnyContainer"]):
-    """From a type to its treatment, found when the type is first met."""
+    """The treatment of each type, found when the type is first met."""
 
     def __missing__(self, kind: type[object]) -> LeafType | AnyContainer:
         if len(self) >= _MOST_TYPES:
@@ -64,9 +64,8 @@ LISTENERS.append(TYPES.clear)
 
 
 kind_of_numbers: Final = cast("Callable[[object], str]", attrgetter("dtype.kind"))
-"""Return the character that NumPy has for the kind of an array's elements."""
 NUMBERS: Final = frozenset("fiubc")
-"""The kinds that are numbers in any case."""
+"""The values of ``dtype.kind`` that always stand for numbers."""
 
 
 def treatment_of(array: object, kind: LeafType) -> LeafType | AnyContainer:

@@ -1,4 +1,4 @@
-"""Memory: what may be taken over as it is, and private copies, aligned or cast silently."""
+"""Host memory: which arrays may be shared, and how private copies are made."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ __all__ = [
     "usual_items",
 ]
 
-# -- what rendered code calls of NumPy, for values of which a type checker knows nothing -------
+# -- functions of NumPy that rendered code calls with values of unknown type ------------------
 
 ndarray: Final = np.ndarray
 as_array: Final = cast("Callable[[object], HostArray]", np.asarray)
 copied: Final = cast("Callable[[object], HostArray]", np.ndarray.copy)
 is_behaved: Final = cast("Callable[[object], bool]", attrgetter("flags.behaved"))
-"""Tell whether an array is aligned and may be written into."""
+"""Tell whether an array is aligned and writable."""
 number_of: Final = cast("Callable[[object], int | float]", np.ndarray.item)
-"""Return the number of an array that has one."""
+"""Return the number in an array with one element."""
 
 
 def usual_items(value: object, usual: type[object] | None) -> dict[object, object] | None:
-    """Return a dictionary that holds usual arrays and nothing else; None for anything else."""
+    """Return ``value`` if it is a dictionary whose values all have the type ``usual``, or None."""
     if not is_plain_dict(value):
         return None
     for array in value.values():
@@ -51,7 +51,7 @@ def usual_items(value: object, usual: type[object] | None) -> dict[object, objec
 
 
 def behaved_items(value: object) -> dict[object, HostArray] | None:
-    """Return a dictionary of NumPy arrays that may be shared; None for anything else."""
+    """Return ``value`` if it is a dictionary of aligned, writable NumPy arrays, or None."""
     items = usual_items(value, np.ndarray)
     is_shared = items is not None and all(map(is_behaved, items.values()))
     return cast("dict[object, HostArray]", items) if is_shared else None
@@ -70,11 +70,11 @@ _SILENCE: Final = _silent()
 
 
 def silence() -> Context:
-    """Return a context in which NumPy casts without a word, as the libraries do when they narrow.
+    """Return a context in which NumPy casts without warnings, as other libraries do.
 
-    What does not fit is infinite then, and a NaN may be a signal. NumPy keeps what it does about
-    such numbers in the context, so ``silence().run(array.astype, dtype)`` is what `numpy.errstate`
-    around the cast would be, at .1 µs instead of .65.
+    NumPy would warn about numbers that become infinite, and signalling NaNs. It keeps this setting
+    in the context. So ``silence().run(array.astype, dtype)`` has the effect of `numpy.errstate`,
+    and takes .1 µs instead of .65.
     """
     return _SILENCE.copy()
 
@@ -90,10 +90,10 @@ def aligned_copy(view: HostArray, dtype: AnyDType, alignment: int) -> HostArray:
 
 
 def is_writable(view: HostArray) -> bool:
-    """Tell whether others may write into ``view``, as NumPy tells other libraries.
+    """Tell whether NumPy lets other libraries write into ``view``.
 
-    What `numpy.broadcast_arrays` returned is not, though NumPy lets one write into it, and warns
-    those who ask ``view.flags.writeable``.
+    They may not write into results of `numpy.broadcast_arrays`, although NumPy itself may. For
+    these, reading ``view.flags.writeable`` gives a warning.
     """
     _, is_read_only = cast("tuple[int, bool]", view.__array_interface__["data"])
     return not is_read_only

@@ -1,6 +1,6 @@
-"""Tests of types, where ``isinstance`` and libraries leave something unknown to type checkers.
+"""Type tests that tell type checkers more than ``isinstance`` does.
 
-Tests of values use ``type``: the ``__class__`` of a value need not be true.
+Tests of values use ``type``, because the ``__class__`` of a value may be false.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KindT = TypeVar("KindT")
 
 
 def untyped(owner: object, name: str) -> object:
-    """Return an attribute for which a library declares no type, or half of one."""
+    """Return an attribute whose type a library does not declare, or not fully."""
     return cast("object", getattr(owner, name))
 
 
@@ -53,7 +53,7 @@ def is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
 
 
 def is_plain_dict(value: object) -> TypeIs[dict[object, object]]:
-    """Tell whether ``value`` is a dictionary, and not of a derived class."""
+    """Tell whether ``value`` is a ``dict``, and not of a subclass."""
     return type(value) is dict
 
 
@@ -88,8 +88,6 @@ def is_host_scalar(kind: type[object]) -> TypeIs[type[np.generic]]:
 
 
 def _test_for(kind: type[KindT]) -> Callable[[object], TypeIs[KindT]]:
-    """Return the function that tells whether a value is an instance of ``kind``."""
-
     def test(value: object) -> TypeIs[KindT]:
         return isinstance(value, kind)
 

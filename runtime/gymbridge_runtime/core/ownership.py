@@ -1,13 +1,13 @@
 """Who may reach the memory of an array: the meanings of ``copy``, and the proof of ownership.
 
-The proof is CPython's reference count. An array that only the returned value refers to, and that
-owns its memory, can be reached by nobody else. A view is nobody else's if its base is not. A weak
-reference counts as well. Memory that NumPy did not allocate (a C extension's, a memory map) is
-never provably free.
+The proof is CPython's reference count. If an array owns its memory, and only the returned value
+refers to the array, nobody else can reach the memory. A view needs the same proof for its base. A
+weak reference counts as well. Memory that NumPy did not allocate (a C extension's, a memory map)
+has no proof.
 
-How many references a function sees depends on the interpreter and on the code around the call. So
-the expected counts are measured once, at import, with functions of the same shape, on an array
-that is fresh and on one that is held. If they do not differ by one, nothing is ever shared.
+The count that a function sees depends on the interpreter and on the code around the call. So the
+expected counts are measured once, at import, by similar functions, on a fresh array and on a held
+one. If these counts do not differ by one, nothing is ever shared.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Ownership(Enum):
     """``copy=None`` for converters: the caller holds the value and knows it."""
 
     PROVE = "share what nobody else can reach, copy the rest"
-    """``copy=None`` for what an environment returns."""
+    """``copy=None`` for values that an environment returns."""
 
     SNAPSHOT = "copy whatever could change later"
-    """``copy=None`` for what an agent passes: it keeps its arrays."""
+    """``copy=None`` for values that an agent passes: the agent keeps its arrays."""
 
     COPY = "copy, even what cannot change"
     """``copy=True``."""
@@ -66,7 +66,7 @@ class Ownership(Enum):
 
     @classmethod
     def of(cls, copy: object, default: Ownership) -> Ownership:
-        """Return the meaning of the argument ``copy``; ``default`` is that of None."""
+        """Return the meaning of the argument ``copy``; ``default`` is the meaning of None."""
         if copy is None:
             return default
         if copy not in (True, False):
@@ -75,9 +75,9 @@ class Ownership(Enum):
 
 
 def obstacle(target: AnyBackend, *, changes: bool, writable: bool) -> str | None:
-    """Return why arrays of ``target`` must not be over somebody's memory, or None if they may.
+    """Return why arrays of ``target`` must not share some memory, or None if they may.
 
-    It matters whether somebody ``changes`` the memory, and whether it is ``writable`` to everybody.
+    Memory ``changes`` if anybody may write into it. It is ``writable`` if everybody may.
     """
     if not target.mutable:
         return f"{target.title} arrays never change, and this memory may" if changes else None
@@ -88,9 +88,9 @@ def obstacle(target: AnyBackend, *, changes: bool, writable: bool) -> str | None
 
 # -- counting references ----------------------------------------------------------------------
 
-# From 3.14 on the interpreter borrows references to local variables, so that a count may depend
-# on the code after a call ("What's New In Python 3.14", `sys.getrefcount`). A build without the
-# global lock defers counts. Neither was tried here: both copy.
+# From Python 3.14 on, the interpreter borrows references to local variables, so a count may depend
+# on the code after a call ("What's New In Python 3.14", `sys.getrefcount`). Builds without the
+# global lock defer counts. Neither was tested, so wrappers copy there.
 _HAS_GLOBAL_LOCK: Final = not sysconfig.get_config_var("Py_GIL_DISABLED")
 _COUNTS: Final = (
     sys.implementation.name == "cpython" and sys.version_info < (3, 14) and _HAS_GLOBAL_LOCK
@@ -98,7 +98,7 @@ _COUNTS: Final = (
 
 
 _NEVER: Final = -1
-"""A count that is never seen."""
+"""A count that no object has."""
 
 getrefcount: Final[Callable[[object], int]] = sys.getrefcount if _COUNTS else lambda _value: 0
 
@@ -108,13 +108,13 @@ def _count_of_argument(value: object) -> int:
 
 
 def _as_argument(step: Callable[[], tuple[object, None]]) -> int:
-    """Count as a function sees what its caller has in a local variable."""
+    """Return the count that a function sees for a local variable of its caller."""
     value, _ = step()
     return _count_of_argument(value)
 
 
 def _as_child(step: Callable[[], tuple[object, None]]) -> int:
-    """Count as a loop over a list of the children of a container sees one of them."""
+    """Return the count that a loop over a list of children sees."""
     value, _ = step()
     parent = [value]
     del value
@@ -126,7 +126,7 @@ def _as_child(step: Callable[[], tuple[object, None]]) -> int:
 
 
 def _as_item(step: Callable[[], tuple[object, None]]) -> int:
-    """Count as a loop over the items of a dictionary sees a value."""
+    """Return the count that a loop over the items of a dictionary sees for a value."""
     value, _ = step()
     parent = {"a": value}
     del value
@@ -137,7 +137,7 @@ def _as_item(step: Callable[[], tuple[object, None]]) -> int:
 
 
 def _of_base(view: HostArray) -> int:
-    """Count as a function sees the base of a view."""
+    """Return the count that a function sees for the base of a view."""
     base = view.base
     return getrefcount(base)
 
@@ -150,17 +150,17 @@ def _as_base(step: Callable[[], tuple[HostArray, None]]) -> int:
 
 
 def _calibrated(count: Callable[[Callable[[], tuple[HostArray, None]]], int]) -> int:
-    """Return what ``count`` says of a fresh array; `_NEVER` if it cannot tell."""
+    """Return the count for a fresh array; `_NEVER` if a held array does not have one more."""
     held = np.zeros(1)
     fresh_count = count(lambda: (np.zeros(1), None))
     return fresh_count if 0 < fresh_count == count(lambda: (held, None)) - 1 else _NEVER
 
 
 ALONE_AS_ARGUMENT: Final = _calibrated(_as_argument)
-"""The references to a fresh array that a function sees: the caller's variable, and its own."""
+"""The count that a function sees for a fresh array in a local variable of its caller."""
 
 ALONE_AS_CHILD: Final = _calibrated(_as_child)
-"""The references to a fresh array that a walk over children sees."""
+"""The count that a loop over children sees for a fresh array."""
 
 _ALONE_AS_ITEM: Final = _calibrated(_as_item)
 _ALONE_AS_BASE: Final = _calibrated(_as_base)
@@ -171,7 +171,7 @@ IS_PROVABLE: Final = _NEVER not in _PROOFS
 
 
 def is_alone(array: HostArray) -> bool:
-    """Tell whether nobody else reaches the memory of an array that nobody else refers to."""
+    """Tell whether nobody else reaches the memory, if nobody else refers to ``array`` itself."""
     return not getweakrefcount(array) and (array.flags.owndata or _is_base_alone(array))
 
 
@@ -203,13 +203,13 @@ def _nothing(_value: object) -> None:
 
 
 class Owner:
-    """Does the same for the observations of one wrapper.
+    """Like `own`, with the settings of one wrapper.
 
     Args:
-        float_dtype: What floating numbers are cast to; None: they are not cast.
-        shares: Whether an array that nobody else can reach may be kept itself.
+        float_dtype: The dtype to which floating numbers are cast; None for no cast.
+        shares: Whether an array that nobody else can reach may be returned itself.
         is_constant: Whether the memory never changes, so that a view of it may be kept.
-        other: Converts the values of infos that are no arrays; None for what it cannot.
+        other: Converts other values of infos; returns None if it cannot.
     """
 
     __slots__: tuple[str, ...] = (
@@ -231,7 +231,7 @@ class Owner:
         self._is_constant: bool = is_constant
 
     def own(self, array: HostArray) -> HostArray:
-        """Return an array, a copy or a cast that nobody else holds."""
+        """Return memory that nobody else holds: ``array`` itself, a copy or a cast."""
         wanted = self._float_dtype
         if wanted is not None and array.dtype is not wanted and is_floating(array.dtype):
             return _cast(array, wanted)
@@ -242,7 +242,7 @@ class Owner:
         return array if self._is_constant else array.copy()
 
     def own_items(self, arrays: object) -> dict[object, object] | None:
-        """Return the same for a dictionary of NumPy arrays; None for anything else."""
+        """Like `own`, for a dictionary of NumPy arrays; return None for anything else."""
         if not is_plain_dict(arrays):
             return None
         wanted = self._float_dtype
@@ -268,7 +268,7 @@ class Owner:
     def viewed_items(
         self, values: object, view: Callable[[object], HostArray], usual: type[object] | None
     ) -> dict[object, object] | None:
-        """Do the same for a dictionary of arrays of another library, which ``view`` shows."""
+        """Like `own_items`, for arrays of another library; ``view`` makes their host views."""
         if not is_plain_dict(values):
             return None
         new: dict[object, object] = {}

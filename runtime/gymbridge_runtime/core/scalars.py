@@ -24,13 +24,13 @@ __all__ = ["host_numbers", "to_python"]
 
 
 _USUAL: Final = frozenset({bool, float, np.bool_, np.float32, np.float64})
-"""The types of most rewards and flags; Python takes all their values."""
+"""The types of most rewards and flags; Python converts all their values."""
 
 
 def to_python(value: object, python: type[float] | type[bool], tree: Converter) -> object:
-    """Return one number of any library as ``python``.
+    """Return one number of any library as a value of type ``python``.
 
-    What is no single number, as the rewards of several objectives, is converted by ``tree``.
+    ``tree`` converts everything else, such as rewards for several objectives.
     """
     make = cast("Callable[[object], object]", python)
     kind = type(value)

@@ -1,4 +1,4 @@
-"""Trees of values: flattened into leaves, and built again from what takes their place."""
+"""Trees of values: flattened into leaves, and built again from the results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Leaves: TypeAlias = list[Leaf]
 
 
 class Node:
-    """A container of a tree: how it is built, and what is below it."""
+    """A container in a tree, with its rule, its keys and its children."""
 
     __slots__: tuple[str, ...] = ("children", "container", "end", "keys", "value")
 
@@ -129,7 +129,7 @@ def unflatten(node: Node | None, results: Iterator[object]) -> object:
 _warned: Final = WeakSet[type[object]]()
 
 _MOST_LOOKED_AT: Final = 16
-"""Items that are looked at: a sequence may be as long as a range is, or make up its items."""
+"""The most items that are searched for arrays, because a sequence may be endless."""
 
 
 def warn_if_unconverted(value: object, held: Callable[[], Iterable[object]]) -> None:
@@ -138,7 +138,7 @@ def warn_if_unconverted(value: object, held: Callable[[], Iterable[object]]) -> 
     try:
         if kind in _warned or not any(map(_is_array, islice(held(), _MOST_LOOKED_AT))):
             return
-    except REFUSED:  # it cannot be read, and need not be
+    except REFUSED:  # a container that cannot be read gets no warning
         return
     name = f"{kind.__module__}.{kind.__qualname__}"
     warn_once(
@@ -150,7 +150,7 @@ def warn_if_unconverted(value: object, held: Callable[[], Iterable[object]]) -> 
 
 
 def warn_once(kind: type[object], text: str, category: type[Warning]) -> None:
-    """Warn, but once for each type of value that stays as it is."""
+    """Warn once for each type of value that stays as it is."""
     if kind not in _warned:
         _warned.add(kind)
         warnings.warn(text, category, stacklevel=_level_of_caller())
@@ -185,7 +185,7 @@ def path_to(node: Node | None, place: int) -> str:
 
 
 def too_deep(value: object, root: str) -> ConversionError:
-    """Tell a tree that contains itself from one that is nested too deeply."""
+    """Return the error for a tree that contains itself or is nested too deeply."""
     deep = "the containers are nested too deeply", "flatten them first"
     above: list[object] = []
     ways: list[tuple[str, Iterator[tuple[str, object]]]] = [("", iter([("", value)]))]
@@ -207,7 +207,7 @@ def too_deep(value: object, root: str) -> ConversionError:
             return ConversionError(*(cycle if is_cycle else deep), path=path)
         try:
             keys, children = container.flatten(child)
-        except REFUSED:  # it calls itself without end
+        except REFUSED:  # it recurses without end
             continue
         above.append(child)
         ways.append((step, zip(map(container.step, keys), children, strict=True)))
@@ -215,4 +215,4 @@ def too_deep(value: object, root: str) -> ConversionError:
 
 
 _DEEPEST: Final = 2_000
-"""How deep a search for a cycle goes: a mapping may make up what it holds without end."""
+"""The depth of the search for a cycle, because a mapping may make children without end."""

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-def array_conversion(  # pyright: ignore[reportAny] what it is follows from a value: ``xp``
+def array_conversion(  # pyright: ignore[reportAny] its type depends on the value of ``xp``
     value: object, xp: Namespace, device: object = None, *, copy: bool | None = None
 ) -> types.AnyType:
     """Convert every array and number of a tree to arrays of ``xp``.
@@ -71,7 +71,7 @@ class ArrayConversion(SingleBridge[WrapperObsType, WrapperActType, ObsType, ActT
         copy: None shares an array only if nobody else can reach its memory; otherwise it copies.
             True always copies. False never copies, and raises `CopyRequiredError` where a copy is
             needed.
-        float_dtype: The dtype for floating observations and rewards; infos keep theirs.
+        float_dtype: The dtype for floating observations and rewards; infos keep their dtypes.
 
     Examples:
         >>> import gymnasium as gym

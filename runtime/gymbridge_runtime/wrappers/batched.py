@@ -1,4 +1,4 @@
-"""The base of every wrapper for environments whose every result is an array: the general path."""
+"""The base of wrappers for environments that return only arrays. It is the general path."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class BatchedBridge(
         return convert.step(env_obs, rewards, terminations, truncations, infos)
 
     def _five(self, results: ResultsT) -> ResultsT:
-        """Return the results of a step, if they are those that Gymnasium's environments have."""
+        """Check that a step has the five results of Gymnasium's environments."""
         if len(results) == _RESULTS:
             return results
         raise TypeError(
@@ -88,7 +88,7 @@ class BatchedBridge(
         convert = self._convert
         given = {"seed": seed, "options": convert.options(options), **convert.keywords(others)}
         reset = cast("Callable[..., tuple[object, Info]]", self.env.reset)
-        # a class of a user's own may take none of them
+        # a user's own class may take none of them
         env_obs, env_info = reset(**{name: one for name, one in given.items() if one is not None})
         convert.begin(self, env_obs)
         return convert.obs_and_info(env_obs, env_info)
@@ -100,19 +100,19 @@ class BatchedBridge(
     @property
     @override
     def device(self) -> object:
-        """Where the agent's arrays go, as the agent's library says it; None is its default."""
+        """The device of the agent's arrays; if none was given, that of the environment."""
         return self._convert.place()
 
-    # what agents of such environments use besides
+    # further members that agents of such environments use
 
     def get_observations(self) -> WrapperObsType:
-        """Return the observations of the environment as they are now."""
+        """Return the current observations of the environment."""
         owner = owner_of(self.env, "get_observations")
         return self._convert.obs(cast("Callable[[], object]", untyped(owner, "get_observations"))())
 
     @property
     def episode_length_buf(self) -> ArrayType:
-        """How many steps each episode has had; an assignment copies into the dtype it has."""
+        """The steps of each episode so far; an assignment keeps its dtype and device."""
         return self._convert.attribute(_BUFFER, untyped(owner_of(self.env, _BUFFER), _BUFFER))
 
     @episode_length_buf.setter

@@ -1,4 +1,4 @@
-"""The conversions of environments whose every result is an array."""
+"""The conversions for environments that return only arrays."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _dtype_of: Final = cast("Callable[[object], object]", attrgetter("dtype"))
 
 
 class _Spaces(NamedTuple):
-    """What is known of the spaces: observations are more than their space says."""
+    """The spaces that count: observations may hold more than their space declares."""
 
     action_space: object
     observation_space: None = None
 
 
 class _CastFitter(Fitter):
-    """Casts actions to the dtype of their space, and leaves their shape as it is."""
+    """Casts actions to the dtype of their space, and keeps their shape."""
 
     @override
     def _flat(self, space: AnySpace, action: object, *, is_batch: bool = False) -> object:
@@ -64,7 +64,7 @@ class _CastFitter(Fitter):
 class BatchedConversions(
     VectorConversions[ObsT, ActT, EnvActT, ArrayT], Generic[ObsT, ActT, EnvActT, ArrayT]
 ):
-    """The conversions of a wrapper for an environment whose every result is an array."""
+    """The conversions of a wrapper for an environment that returns only arrays."""
 
     __slots__: tuple[str, ...] = ("_flag_dtype", "batch_shape")
 
@@ -76,7 +76,7 @@ class BatchedConversions(
         place = settings.env_device
         place = _device_of(env, source) if place is None else place
         super().__init__(env, settings._replace(env_device=place))
-        self.settings: Settings = settings  # as they were given: another machine has other devices
+        self.settings: Settings = settings  # as given, for other machines
         try:
             count = untyped(owner_of(env, "num_envs"), "num_envs")
         except AttributeError:
@@ -91,7 +91,7 @@ class BatchedConversions(
 
     @override
     def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
-        return declared  # the agent gives an action the shape that it is to have
+        return declared  # the agent decides on the shape of its actions
 
     @override
     def _read_spaces(self, env: object) -> None:
@@ -111,13 +111,13 @@ class BatchedConversions(
         if type(terminated) is not kind or type(truncated) is not kind or dtype is None:
             return False
         one, other = _dtype_of(terminated), _dtype_of(truncated)
-        return one is dtype is other or one == dtype == other  # dtypes take long to compare
+        return one is dtype is other or one == dtype == other  # comparing dtypes is slow
 
     @override
     def step(
         self, obs: object, rewards: object, terminations: object, truncations: object, infos: Info
     ) -> tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]:
-        # counted before anything else refers to them
+        # count first: the code below adds references
         are_free = (
             getrefcount(obs) == ALONE_AS_ARGUMENT,
             getrefcount(rewards) == ALONE_AS_ARGUMENT,
@@ -134,13 +134,12 @@ class BatchedConversions(
         return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(new))
 
     def _for_all(self, value: object) -> object:
-        """Return an array with one number for all worlds, if ``value`` is a number."""
+        """If ``value`` is a number, return an array with it for every world."""
         if not is_single_number(value):
             return value
         return self._placed(np.full(self.batch_shape, cast("float", value)))
 
     def _flags(self, root: str, value: object) -> object:
-        """Return flags as an array of bools."""
         value = self._for_all(value)
         kind = TYPES[type(value)]
         if type(kind) is LeafType and kind.backend and kind.backend.dtype_of(value) == _BOOL:
@@ -153,11 +152,11 @@ class BatchedConversions(
         return value if view is None else self._placed(view.astype(_BOOL))
 
     def _placed(self, array: HostArray) -> object:
-        """Return an array where the others of the environment are: from there they go together."""
+        """Move an array to where the environment's others are, so that all travel together."""
         return self._to_env(array) if self.settings.source.leaves_host(self.env_device) else array
 
     def keywords(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Convert the arrays of the other arguments of `reset` towards the environment."""
+        """Convert arrays in the other arguments of `reset` towards the environment."""
         return self.options(arguments) or {}
 
     # -- attributes ---------------------------------------------------------------------------
@@ -181,17 +180,17 @@ class BatchedConversions(
         return source.beside(held, source.private_copy(copy, copy.dtype))
 
     def place(self) -> object:
-        """Return where the agent's arrays go, as its library says it; None if nobody knows."""
+        """Return the device of the agent's arrays, as its library's object; None if unknown."""
         source, target = self.settings.source, self.settings.target
         if self.device is not None or self.env_device is None:
             return self.device
         if not source.leaves_host(self.env_device) and target.leaves_host(None):
-            return None  # they go from the host to the default device
+            return None  # the arrays go from the host to the default device
         return _parsed(target, source.device_text(self.env_device))
 
 
 def _device_of(env: object, source: AnyBackend) -> object:
-    """Return where the environment's arrays are, as a setting, if it says so."""
+    """Return the ``device`` of the environment as a setting, or None if it has none."""
     try:
         device = untyped(owner_of(env, "device"), "device")
     except AttributeError:
@@ -202,5 +201,5 @@ def _device_of(env: object, source: AnyBackend) -> object:
 def _parsed(library: AnyBackend, device: object) -> object:
     try:
         return library.parse_device(device)
-    except REFUSED:  # the word of another library
+    except REFUSED:  # the device of another library
         return None

@@ -1,8 +1,8 @@
-"""Environments whose every result is an array: what wrappers know of them, and their base class.
+"""Environments that return only arrays: a protocol for them, and the base class of wrappers.
 
 Such an environment has the methods of `gymnasium.Env` and need not be one. Its rewards and flags
-are arrays, which `gymnasium.Env` does not allow to a type checker: so wrappers are typed by a class
-of their own, and at run time they are Gymnasium's.
+are arrays, which the types of `gymnasium.Env` do not allow. So type checkers see a class of our own
+as the base of wrappers. At run time the base is `gymnasium.Wrapper`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ActT_contra = TypeVar("ActT_contra", contravariant=True)
 
 
 class BatchedEnv(Protocol[ObsT_co, ActT_contra]):
-    """An environment that returns arrays for rewards and flags as well, or a wrapper of one."""
+    """An environment whose rewards and flags are arrays, or a wrapper of one."""
 
     def reset(
         self, *, seed: int | None = None, options: Info | None = None
@@ -48,7 +48,7 @@ class BatchedEnv(Protocol[ObsT_co, ActT_contra]):
 
 
 def owner_of(env: object, name: str) -> object:
-    """Return the environment that has an attribute: ``env``, or the first one below that has it."""
+    """Return the outermost environment with this attribute: ``env``, or one below it."""
     owner = env
     while not hasattr(owner, name):
         below = next((each for each in ("env", "unwrapped") if hasattr(owner, each)), None)
@@ -60,7 +60,7 @@ def owner_of(env: object, name: str) -> object:
 
 
 def as_space(found: object) -> object:
-    """Return Gymnasium's counterpart of a space of another package; anything else stays itself."""
+    """Convert a space of another package to Gymnasium's; return anything else unchanged."""
     if is_space(found):
         return found
     parts = cast("object", getattr(found, "spaces", None))
@@ -79,7 +79,7 @@ def as_space(found: object) -> object:
 
 
 def _bound(end: object, bound: HostArray) -> HostArray:
-    """Return ``bound``, which is as far away as it can be, with the numbers of ``end`` in it."""
+    """Write the finite numbers of ``end`` into ``bound``, which holds the widest bounds."""
     given = np.broadcast_to(np.asarray(end, np.float64), bound.shape)
     is_finite = np.isfinite(given)
     bound[is_finite] = given[is_finite]
@@ -89,7 +89,7 @@ def _bound(end: object, bound: HostArray) -> HostArray:
 if TYPE_CHECKING:
 
     class BatchedWrapper(Generic[WrapperObsType, WrapperActType, ObsType, ActType], ABC):
-        """Gymnasium's base of wrappers, with what such environments have besides."""
+        """Gymnasium's base of wrappers, with the further attributes of such environments."""
 
         env: BatchedEnv[ObsType, ActType]
         unwrapped: types.AnyType
@@ -109,7 +109,7 @@ if TYPE_CHECKING:
         def __init__(self, env: BatchedEnv[ObsType, ActType]) -> None: ...
 
         def render(self) -> object:
-            """Return what the environment does."""
+            """Render the environment."""
             ...
 
         def close(self) -> None:
@@ -119,11 +119,10 @@ if TYPE_CHECKING:
 else:
 
     def _below(name: str) -> property:
-        """Return the property for an attribute of an environment below."""
         return property(lambda self: self.as_space(name, getattr(owner_of(self.env, name), name)))
 
     def _space(name: str) -> property:
-        """Return Gymnasium's property, which may also be assigned, for spaces of any package."""
+        """Return Gymnasium's property, with its setter, for spaces of any package."""
         found = vars(gym.Wrapper)[name]
         return property(lambda self: self.as_space(name, found.fget(self)), found.fset)
 
@@ -131,7 +130,7 @@ else:
         gym.Wrapper[WrapperObsType, WrapperActType, ObsType, ActType],
         Generic[WrapperObsType, WrapperActType, ObsType, ActType],
     ):
-        """What it is at run time, around an environment that need be none of Gymnasium's."""
+        """The class at run time; the environment need not be one of Gymnasium's."""
 
         observation_space, action_space = map(_space, ("observation_space", "action_space"))
         single_observation_space = _below("single_observation_space")
@@ -145,7 +144,7 @@ else:
             self._known_spaces: dict[str, tuple[object, object]] = {}
 
         def as_space(self, name: str, found: object) -> object:
-            """Return a space as Gymnasium's, always the same: it is seeded, and sampled from."""
+            """Return a space as Gymnasium's: always the same object, because it may be seeded."""
             known = self._known_spaces.get(name)
             if known is None or known[0] is not found:
                 known = self._known_spaces[name] = found, as_space(found)

@@ -1,7 +1,7 @@
 """The general path of a wrapper: everything that passes between an agent and an environment.
 
-A rendered step first tries its fast path, with the attributes that are declared here. Everything
-unusual comes to the methods.
+A rendered step first tries its fast path, which uses the attributes that are declared here. Unusual
+values go to the methods.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ _Entries: TypeAlias = "Callable[..., dict[str, object] | None]"
 _UNKNOWN_SPACE: Final[AnySpace] = Space()
 _ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
 _MOST_NUMBERS: Final = 64
-"""The largest Discrete space whose samples are made in advance."""
+"""The size of the largest Discrete space whose samples are made in advance."""
 
 
 class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     """The conversions of one wrapper."""
 
-    # the fast path reads a slot in a third of the time of an attribute
+    # reading a slot takes a third of the time of an attribute
     __slots__: tuple[str, ...] = (
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
         *("action_type", "casts", "copied", "device", "entries", "env_device", "items", "obs_type"),
@@ -81,11 +81,11 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     casts: bool
     """Whether observations may need a cast to `float_dtype`."""
     own_as_obs: Callable[[object], ObsT]
-    """The same function, for agents of NumPy: the memory is the observation."""
+    """The same function, typed for agents that use NumPy."""
     items: _Items
     """Returns a dictionary whose arrays take the fast path; None for anything else.
 
-    NumPy's arrays are copied where somebody else may hold them.
+    NumPy's arrays are copied if somebody else may hold them.
     """
     entries: _Entries
     """Returns the items of an info, with numbers and arrays as NumPy arrays that nobody else holds.
@@ -98,9 +98,9 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     copied: Callable[[object], EnvActT]
     """Copies an action that is a NumPy array."""
     action_dtype: AnyDType | None
-    """The dtype of array actions; None: actions are no arrays, or their space is unknown."""
+    """The dtype of array actions; None if actions are not arrays, or their space is unknown."""
     action_casts: frozenset[AnyDType]
-    """Other dtypes whose values all fit that dtype."""
+    """The other dtypes whose values all fit `action_dtype`."""
     action_shape: tuple[int, ...] | None
     """The shape of array actions."""
     action_numbers: dict[int, EnvActT]
@@ -191,7 +191,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # -- spaces -------------------------------------------------------------------------------
 
     def begin(self, wrapper: Bridge, obs: object) -> None:
-        """Read the spaces of ``wrapper`` again, and check whose arrays a reset has returned."""
+        """Read the spaces of ``wrapper`` again, and check the library of the first observation."""
         self._env = untyped(wrapper, "env")
         self._read_spaces(wrapper)
         if type(obs) is not self.obs_type and not wrapper.takes_any_source:
@@ -199,7 +199,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             require_source(type(wrapper).__name__, obs, settings.source, settings.target)
 
     def _read_spaces(self, env: object) -> None:
-        """Read the spaces that ``env`` declares, which may have changed."""
+        """Read the spaces that ``env`` declares; they may have changed."""
         action_space = _space_of(env, "action_space")
         if action_space is not self._declared:
             self._declared = action_space
@@ -278,7 +278,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
 
     def obs_and_info(self, obs: object, info: InfosT) -> tuple[ObsT, InfosT]:
         """Convert an observation and infos together."""
-        # counted before anything else refers to them
+        # count first: the code below adds references
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
         parts = (self._obs, obs, is_obs_free), (self._info, info, is_info_free)
@@ -323,11 +323,11 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
         self, obs: object, reward: object, terminated: object, truncated: object, info: Info
     ) -> tuple[ObsT, float, bool, bool, Info]:
         """Convert all results of a step together."""
-        # counted before anything else refers to them
+        # count first: the code below adds references
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
         parts = [(self._obs, obs, is_obs_free), (self._info, info, is_info_free)]
-        # numbers on a device come to the host with the rest
+        # numbers on a device come to the host with the other values
         parts += zip(self._to_numbers, (reward, terminated, truncated), (False,) * 3, strict=True)
         new_obs, new_info, *numbers = convert_together(parts)
         return cast("ObsT", new_obs), *self.numbers(*numbers), cast("Info", new_info)
@@ -345,7 +345,7 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
 
 
 def batched(env: object, space: AnySpace) -> AnySpace:
-    """Return the space of the actions for all environments, if ``space`` is that for one.
+    """Return the action space of all environments, if ``space`` is that of one.
 
     EnvPool and SuperSuit declare the space of one environment as ``action_space``.
     """
@@ -365,7 +365,7 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
         return batched(env, declared)
 
     def env_ids(self, numbers: object) -> HostArray | None:
-        """Return the numbers of some of the environments, as EnvPool takes them."""
+        """Return the numbers of environments as EnvPool takes them."""
         return None if numbers is None else np.asarray(self._to_host(numbers), np.int32)
 
     def leaves(self, obs: object, *others: object) -> list[object] | None:
@@ -382,7 +382,7 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
         self, obs: object, rewards: object, terminations: object, truncations: object, infos: Info
     ) -> tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]:
         """Convert all results of a step together."""
-        # counted before anything else refers to them
+        # count first: the code below adds references
         are_free = (
             getrefcount(obs) == ALONE_AS_ARGUMENT,
             getrefcount(rewards) == ALONE_AS_ARGUMENT,

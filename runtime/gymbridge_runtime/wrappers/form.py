@@ -31,7 +31,7 @@ def require_form(wrapper: str, env: object, form: Form) -> None:
     """Raise a TypeError if ``env`` is known to have another form.
 
     An environment of an unknown form passes: Gymnasium has its own error for it, and any object
-    with the methods of a parallel environment counts as one.
+    with the methods of a parallel environment is one.
     """
     found = _forms(env)
     if found and form not in found:
@@ -49,8 +49,8 @@ def require_form(wrapper: str, env: object, form: Form) -> None:
 def require_source(wrapper: str, obs: object, source: AnyBackend, target: AnyBackend) -> None:
     """Raise a TypeError if the arrays of an observation are those of another known library.
 
-    Empty arrays say nothing, nor do arrays of ``target``, which an encoder inside may have made.
-    An observation of several libraries is the environment's own affair.
+    Empty arrays do not count. Arrays of ``target`` do not count either, because an encoder inside
+    may have made them. If any array is of ``source``, the observation passes.
     """
     leaves: Leaves = []
     try:
@@ -78,7 +78,7 @@ def _shape(array: object) -> tuple[int, ...]:
 
 
 def _forms(env: object) -> tuple[str, ...]:
-    """Return the forms that take ``env``, the best of them first."""
+    """Return the forms that take ``env``, the best one first."""
     if isinstance(env, VectorEnv):
         return ("vector",)
     if hasattr(env, "agent_iter"):  # only PettingZoo's AECEnv has it

@@ -1,6 +1,6 @@
-"""The generic part of Gymnasium that differs between its versions.
+"""The generic parts of Gymnasium that differ between its versions.
 
-Before 1.4 its type variables have no defaults, and `VectorWrapper` is not generic.
+Before Gymnasium 1.4, type variables have no defaults, and `VectorWrapper` is not generic.
 """
 
 from __future__ import annotations
@@ -35,4 +35,4 @@ else:
         class GenericVectorWrapper(
             VectorWrapper, Generic[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType]
         ):
-            """Gymnasium's class, which can be subscripted."""
+            """Gymnasium's class, made generic."""

@@ -1,4 +1,4 @@
-"""The base of every wrapper for parallel environments, in which several agents act at once."""
+"""The base of wrappers for parallel environments, in which several agents act at once."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """PettingZoo's parallel environments: a protocol for them, and the base class of wrappers.
 
-PettingZoo declares types and does not say so to type checkers (it has no ``py.typed``), and it need
-not be installed. So what may be wrapped is a protocol, and wrappers are typed by a class that has
-it; at run time they are PettingZoo's.
+PettingZoo need not be installed, and type checkers ignore its types (it has no ``py.typed``). So
+wrappers take a protocol, and type checkers see a class of our own as the base of wrappers. At run
+time the base is PettingZoo's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["AgentT", "ParallelEnv", "ParallelWrapper"]
 
 AgentT = TypeVar("AgentT", default=str)
-"""The type of agents' names: PettingZoo's environments use text."""
+"""The type of agents' names; PettingZoo's environments use text."""
 
 ObsT = TypeVar("ObsT", default=types.AnyType)
 ActT = TypeVar("ActT", default=types.AnyType)

@@ -49,7 +49,7 @@ class Settings(NamedTuple):
             target,
             target.device_text(target.parse_device(device)),
             source.device_text(source.parse_device(env_device)),
-            # values equal to True or False may be no JSON
+            # values equal to True or False, such as NumPy's bools, need not be JSON
             None if copy is None else owned is Ownership.COPY,
             None if dtype is None else dtype.name,
         )
@@ -63,7 +63,7 @@ class Settings(NamedTuple):
     def metadata(self, inherited: Info | None) -> Info:
         """Return ``inherited`` with Gymnasium's key for the agent's library.
 
-        `check_env` turns the arrays of environments that say ``"jax": True`` into NumPy's.
+        `check_env` converts the arrays of environments with ``"jax": True`` to NumPy's.
         """
         known: Info = {} if inherited is None else inherited
         if self.target.metadata_word:

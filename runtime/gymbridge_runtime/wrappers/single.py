@@ -1,4 +1,4 @@
-"""The base of every wrapper for one environment. Its step and reset are the general path."""
+"""The base of wrappers for one environment. It is the general path."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     class Recorded:
         """``RecordConstructorArgs`` under another name.
 
-        A second ``__init__`` among the bases is unsafe multiple inheritance to a type checker.
+        For a type checker, a second ``__init__`` among the bases is unsafe multiple inheritance.
         """
 
         def _record(self, **_arguments: object) -> None: ...

@@ -1,4 +1,4 @@
-"""The base of every wrapper for vector environments. Its step and reset are the general path."""
+"""The base of wrappers for vector environments. It is the general path."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def _method(
 ) -> Callable[..., tuple[types.AnyType, ...]]:
     """Return a method that only some vector environments have.
 
-    Gymnasium's vector wrappers hide it. What only ``is_passed`` may come from inside them; what is
-    converted must not miss what they do.
+    Gymnasium's vector wrappers hide such methods. If values are only passed on (``is_passed``), the
+    method may be one inside these wrappers. Converted values must not bypass these wrappers.
     """
     found = env
     while not hasattr(found, name) and isinstance(found, VectorWrapper):
@@ -86,8 +86,8 @@ class VectorBridge(
     ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
         """Take one step in every environment.
 
-        They receive ``actions`` as their own ``action_space`` would have sampled them. EnvPool
-        takes the numbers of the environments that ``actions`` are for.
+        They receive ``actions`` as their own ``action_space`` would have sampled them. For
+        EnvPool, ``env_id`` has the numbers of the environments that ``actions`` are for.
         """
         if env_id is not None:
             self.send(actions, env_id)
@@ -112,8 +112,8 @@ class VectorBridge(
 
         Array leaves of ``options`` are converted towards the environments. ``seed`` is passed on:
         Gymnasium's vector environments also take a list with a seed for each environment, although
-        their base class does not declare it. EnvPool takes the numbers of the environments to
-        reset.
+        their base class does not declare it. For EnvPool, ``env_id`` has the numbers of the
+        environments to reset.
         """
         convert = self._convert
         which: dict[str, object] = {} if env_id is None else {"env_id": convert.env_ids(env_id)}
@@ -139,7 +139,7 @@ class VectorBridge(
     # -- the two halves of a step, as AsyncVectorEnv has them ---------------------------------
 
     def step_async(self, actions: WrapperActType) -> None:
-        """Send ``actions``, converted as in `step`; `step_wait` returns what comes of them."""
+        """Send ``actions``, converted as in `step`; `step_wait` returns the results."""
         _ = _method(self.env, "step_async")(self._convert.action(actions))
 
     def step_wait(
@@ -161,7 +161,7 @@ class VectorBridge(
     # -- EnvPool ------------------------------------------------------------------------------
 
     def send(self, action: WrapperActType, env_id: ArrayType | Sequence[int] | None = None) -> None:
-        """Send actions to the environments whose numbers are ``env_id``: to all by default."""
+        """Send actions to the environments with the numbers ``env_id``, by default to all."""
         _ = _method(self.env, "send")(self._convert.action(action), self._convert.env_ids(env_id))
 
     @overload
@@ -175,7 +175,7 @@ class VectorBridge(
     def recv(self, reset: bool = False, return_info: bool = True) -> tuple[object, ...]:
         """Wait for a batch of environments, and return what `step` returns for them.
 
-        With ``reset``, return what `reset` returns. ``infos["env_id"]`` says which they are.
+        With ``reset``, return what `reset` returns. ``infos["env_id"]`` has their numbers.
         """
         recv = _method(self.env, "recv")
         if not reset:
@@ -188,21 +188,21 @@ class VectorBridge(
         self._convert.begin(self, None)
 
     def xla(self) -> tuple[types.AnyType, ...]:
-        """Return EnvPool's handle and its functions for JAX, as they are."""
+        """Return EnvPool's handle and its functions for JAX unchanged."""
         return _method(self.env, "xla")()
 
-    # -- what passes unchanged ----------------------------------------------------------------
+    # -- calls that pass unchanged ------------------------------------------------------------
 
     def call(self, name: str, *args: object, **kwargs: object) -> tuple[object, ...]:
-        """Call a method of every environment, and return what each returned."""
+        """Call a method of every environment, and return the results."""
         return _method(self.env, "call", is_passed=True)(name, *args, **kwargs)
 
     def call_async(self, name: str, *args: object, **kwargs: object) -> None:
-        """Call a method of every environment; `call_wait` returns what each returned."""
+        """Call a method of every environment; `call_wait` returns the results."""
         _ = _method(self.env, "call_async", is_passed=True)(name, *args, **kwargs)
 
     def call_wait(self, timeout: float | None = None) -> tuple[object, ...]:
-        """Wait for the environments, and return what each returned."""
+        """Wait for the environments, and return the results of `call_async`."""
         return _method(self.env, "call_wait", is_passed=True)(timeout)
 
     def get_attr(self, name: str) -> tuple[object, ...]:
@@ -210,10 +210,10 @@ class VectorBridge(
         return _method(self.env, "get_attr", is_passed=True)(name)
 
     def set_attr(self, name: str, values: object) -> None:
-        """Set an attribute of every environment: a list or tuple has a value for each."""
+        """Set an attribute of every environment; a list or tuple has one value for each."""
         _ = _method(self.env, "set_attr", is_passed=True)(name, values)
 
-    if TYPE_CHECKING:  # to a type checker, Gymnasium's own spaces are ``Space[Unknown]``
+    if TYPE_CHECKING:  # for a type checker, Gymnasium's own spaces are ``Space[Unknown]``
         env: VectorEnv[ObsType, ActType, ArrayType]  # before Gymnasium 1.4 it has no parameters
 
         @property

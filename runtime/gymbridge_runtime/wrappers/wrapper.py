@@ -20,12 +20,12 @@ __all__ = ["Bridge"]
 class Bridge(Recorded):
     """A wrapper of gymbridge, of any form.
 
-    Pickles do not hold the type parameters of a wrapper: Python keeps those of
-    ``NumpyToJax[dict[str, jax.Array]](env)``, and cannot pickle `jax.Array`.
+    Pickles leave out the type parameters of a wrapper: Python stores those of
+    ``NumpyToJax[dict[str, jax.Array]](env)`` in the wrapper, and cannot pickle `jax.Array`.
     """
 
     takes_any_source: bool = False
-    """Whether environments of any library are taken, and not only those of the source."""
+    """Whether the wrapper takes environments of any library, not only of the source."""
 
     def _settings(
         self, form: Form, env: object, source: AnyBackend, target: AnyBackend, options: Options
