@@ -131,7 +131,7 @@ def _helpers(paths: FastPaths, form: FormFacts) -> set[str]:
     if form.name != "parallel" and obs and obs.make and not obs.make_many:
         helpers.add("ndarray")
     if form.name == "single":
-        if obs and not obs.item:
+        if obs and obs.view and not obs.item:
             helpers.add("number_of")
         if action and not action.make and not action.item:
             helpers.add("number_of")

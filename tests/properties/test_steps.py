@@ -37,7 +37,8 @@ def test_a_single_step_equals_a_conversion(pair: Pair, data: st.DataObject) -> N
     info_plan = {"a": data.draw(plans(pair.source)), "b": data.draw(plans(pair.source))}
     obs, info = build(obs_plan), build(info_plan)
     reward = pair.source.make(np.float32(0.5))
-    env = Scripted(*[lambda: (obs, reward, np.bool_(1), False, info)] * OFTEN)
+    steps = [lambda: (obs, reward, np.bool_(1), False, info)] * OFTEN
+    env = Scripted(*steps, first=lambda: (None, {}))
     agent = bridge(pair, env, copy=data.draw(st.sampled_from([None, True])))
     agent.reset()
     action = agent.sample_action()
@@ -58,7 +59,7 @@ def test_a_vector_step_equals_a_conversion(pair: Pair, data: st.DataObject) -> N
     parts = [Array(pair.source.name, np.arange(2, dtype=d), "C") for d in ("f4", "?", "?")]
     value = [build(part) for part in (plan[0], *parts, {"a": plan[1]})]
     wanted = [plan[0], *parts, {"a": plan[1]}]
-    envs = ScriptedVector(*[lambda: tuple(value)] * OFTEN)
+    envs = ScriptedVector(*[lambda: tuple(value)] * OFTEN, first=lambda: (None, {}))
     agent = vector_bridge(pair, envs, copy=data.draw(st.sampled_from([None, True])))
     agent.reset()
     actions = agent.sample_action()
