@@ -59,7 +59,7 @@ def test_hovering_shows_the_types_of_constructors(
 ) -> None:
     (source, target), name = pair, naming.forward(*pair)
     theirs = naming.Names.of(target)
-    for form, env in (("One", "Env[Any, Any]"), ("Many", "VectorEnv[Any, Any, Any]")):
+    for form, env in (("One", "Env[Any, Any]"), ("Many", "VectorEnv[Any, Any, AnyType]")):
         shown = editor.hover(f"= {form}_{name}(", f"{form}_{name}")
         signature, _, text = shown.partition("\n\n")
         expected = [f"class {form}_{name}(", f"    env: {env},"]
@@ -92,15 +92,18 @@ def test_hovering_shows_the_types_of_steps_and_resets(
         "The environment receives ``action`` as its own ``action_space`` would have sampled it."
     )
     assert editor.hover(f"many_{name}.step", "step") == (
-        f"(method) def step(actions: {action}) "
-        f"-> tuple[{array}, {array}, {array}, {array}, Info]\n\n"
+        f"(method) def step(\n    actions: {action},\n"
+        f"    env_id: {array} | Sequence[int] | None = None\n"
+        f") -> tuple[{array}, {array}, {array}, {array}, Info]\n\n"
         "Take one step in every environment.\n\n"
-        "They receive ``actions`` as their own ``action_space`` would have sampled them."
+        "They receive ``actions`` as their own ``action_space`` would have sampled them. EnvPool\n"
+        "takes the numbers of the environments that ``actions`` are for."
     )
     for form, seed in (("one", "int | None"), ("many", "int | Sequence[int | None] | None")):
         signature, _, text = editor.hover(f"{form}_{name}.reset", "reset").partition("\n\n")
         assert signature.splitlines() == [
             "(method) def reset(",
+            *([] if form == "one" else [f"    env_id: {array} | Sequence[int] | None = None,"]),
             "    *,",
             f"    seed: {seed} = None,",
             "    options: Info | None = None",
