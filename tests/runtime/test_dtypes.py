@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+# PyTorch 2.15 warns once that quantized tensors will be removed
+pytestmark = pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+
+
 def narrow(array: Array) -> Array:
     return array.astype("c8" if array.dtype.kind == "c" else "f4")
 

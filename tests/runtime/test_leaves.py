@@ -29,6 +29,9 @@ from tests.support import LIBRARIES, PAIRS, Array, Host, Pair, identical, requir
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# PyTorch 2.15 warns once that quantized tensors will be removed
+pytestmark = pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+
 NUMPY_TO_TORCH = Pair("numpy", "torch")
 NUMPY_TO_JAX = Pair("numpy", "jax")
 TORCH_TO_NUMPY = Pair("torch", "numpy")
