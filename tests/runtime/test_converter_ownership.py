@@ -297,6 +297,16 @@ class TestImmutableArrays:
         assert (tensor == -1).all()
         assert identical(memory, before)
 
+    @pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+    def test_read_only_numpy_arrays_of_a_dict_cannot_be_written_through_tensors(self) -> None:
+        memory = np.ones(3)
+        array = memory.view()
+        array.flags.writeable = False
+        for _ in range(2):  # PyTorch warns once
+            result = Pair("numpy", "torch").convert({"a": array})
+            result["a"].fill_(7)
+        assert memory.tolist() == [1, 1, 1]
+
     def test_a_read_only_file_in_memory_is_converted_to_a_writable_result(
         self, tmp_path: Path
     ) -> None:
