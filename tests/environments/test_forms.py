@@ -14,7 +14,7 @@ from typing_extensions import override
 
 import gymbridge
 from gymbridge import vector
-from tests.environments.bridges import Value, bridge, vector_bridge
+from tests.environments.bridges import Value, bridge, counterpart, vector_bridge
 from tests.environments.test_asynchronous import Halves
 from tests.environments.worlds import Echo
 from tests.libraries.pettingzoo import pettingzoo
@@ -175,7 +175,8 @@ def test_observations_without_arrays_of_another_library_are_taken(pair_of_any: P
             None,
         ]
         for obs in fine:
-            bridge(pair, Worlds(obs, {"x": array})).reset()
+            seen, _ = bridge(pair, Worlds(obs, {"x": array})).reset()
+            counterpart(seen, obs, pair.target)
 
 
 def test_a_step_may_return_what_it_likes(pair: Pair) -> None:

@@ -106,6 +106,16 @@ class _Single(gym.Env[object, object]):
         return self._told[0].next(), 0.0, False, False, self._told[4].next()
 
 
+def _first(told: dict[int, _Told]) -> tuple[object, Info]:
+    """Return what a reset returns, and move on with the results of a step as well."""
+    results: list[object] = [each.next() for each in told.values()]
+    return results[0], cast("Info", results[-1])
+
+
+def _next(told: dict[int, _Told]) -> tuple[object, object, object, object, Info]:
+    return told[0].next(), told[1].next(), told[2].next(), told[3].next(), told[4].next()
+
+
 class _Vector(EchoVector):
     def __init__(self, told: dict[int, _Told]) -> None:
         super().__init__(MOVE)
@@ -113,13 +123,11 @@ class _Vector(EchoVector):
 
     @override
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
-        results: list[object] = [each.next() for each in self._told.values()]
-        return results[0], cast("Info", results[-1])
+        return _first(self._told)
 
     @override
     def step(self, actions: object) -> tuple[object, object, object, object, Info]:
-        told = self._told
-        return told[0].next(), told[1].next(), told[2].next(), told[3].next(), told[4].next()
+        return _next(self._told)
 
 
 class _Batched(EchoBatched):
@@ -129,13 +137,11 @@ class _Batched(EchoBatched):
 
     @override
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[object, Info]:
-        results: list[object] = [each.next() for each in self._told.values()]
-        return results[0], cast("Info", results[-1])
+        return _first(self._told)
 
     @override
     def step(self, action: object) -> tuple[object, object, object, object, Info]:
-        told = self._told
-        return told[0].next(), told[1].next(), told[2].next(), told[3].next(), told[4].next()
+        return _next(self._told)
 
 
 class _Parallel(EchoParallel):

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Final, Generic, cast
 from gymbridge_runtime.core.narrowing import untyped
 from gymbridge_runtime.wrappers.batched_conversions import BatchedConversions
 from gymbridge_runtime.wrappers.batched_env import BatchedEnv, BatchedWrapper, owner_of
+from gymbridge_runtime.wrappers.generics import (
+    ActType,
+    ArrayType,
+    ObsType,
+    WrapperActType,
+    WrapperObsType,
+)
 from gymbridge_runtime.wrappers.wrapper import Bridge
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
-from gymnasium.vector.vector_env import ArrayType
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, Final, Generic, NamedTuple, cast
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.actions import Fitter
-from gymbridge_runtime.core.converter import convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import is_integer
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
@@ -20,7 +19,6 @@ from gymbridge_runtime.core.narrowing import (
     is_single_number,
     untyped,
 )
-from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, getrefcount
 from gymbridge_runtime.core.scalars import host_numbers
 from gymbridge_runtime.wrappers.batched_env import as_space, owner_of
 from gymbridge_runtime.wrappers.conversions import (
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime.backends.base import AnyBackend
-    from gymbridge_runtime.types import AnySpace, HostArray, Info
+    from gymbridge_runtime.types import AnySpace, HostArray
     from gymbridge_runtime.wrappers.settings import Settings
 
 __all__ = ["BatchedConversions"]
@@ -114,24 +112,11 @@ class BatchedConversions(
         return one is dtype is other or one == dtype == other  # comparing dtypes is slow
 
     @override
-    def step(
-        self, obs: object, rewards: object, terminations: object, truncations: object, infos: Info
-    ) -> tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]:
-        # count first: the code below adds references
-        are_free = (
-            getrefcount(obs) == ALONE_AS_ARGUMENT,
-            getrefcount(rewards) == ALONE_AS_ARGUMENT,
-            getrefcount(terminations) == ALONE_AS_ARGUMENT,
-            getrefcount(truncations) == ALONE_AS_ARGUMENT,
-            getrefcount(infos) == ALONE_AS_ARGUMENT,
-        )
-        ways = self._obs, self._reward, self._terminated, self._truncated, self._info
-        rewards = self._for_all(rewards)
-        terminations = self._flags("terminated", terminations)
-        truncations = self._flags("truncated", truncations)
-        values = obs, rewards, terminations, truncations, infos
-        new = convert_together([*zip(ways, values, are_free, strict=True)])
-        return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(new))
+    def _arrays(
+        self, rewards: object, terminations: object, truncations: object
+    ) -> tuple[object, object, object]:
+        flags = self._flags("terminated", terminations), self._flags("truncated", truncations)
+        return self._for_all(rewards), *flags
 
     def _for_all(self, value: object) -> object:
         """If ``value`` is a number, return an array with it for every world."""

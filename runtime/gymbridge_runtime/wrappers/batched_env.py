@@ -13,8 +13,8 @@ import gymnasium as gym
 import numpy as np
 from gymbridge_runtime.core.dtypes import integer_bounds, is_integer
 from gymbridge_runtime.core.narrowing import is_mapping, is_space, untyped
+from gymbridge_runtime.wrappers.generics import ActType, ObsType, WrapperActType, WrapperObsType
 from gymnasium import spaces
-from gymnasium.core import ActType, ObsType, WrapperActType, WrapperObsType
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:

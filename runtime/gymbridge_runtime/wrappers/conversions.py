@@ -391,12 +391,18 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
             getrefcount(infos) == ALONE_AS_ARGUMENT,
         )
         ways = self._obs, self._reward, self._terminated, self._truncated, self._info
-        values = obs, rewards, terminations, truncations, infos
+        values = obs, *self._arrays(rewards, terminations, truncations), infos
         parts = [*zip(ways, values, are_free, strict=True)]
         is_empty = type(infos) is dict and not infos
         arrays = convert_together(parts[:-1] if is_empty else parts)
         arrays += [{}] if is_empty else []
         return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(arrays))
+
+    def _arrays(
+        self, rewards: object, terminations: object, truncations: object
+    ) -> tuple[object, object, object]:
+        """Return rewards and flags as arrays with the dtypes that agents expect."""
+        return rewards, terminations, truncations
 
 
 class ParallelConversions(
