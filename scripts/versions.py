@@ -36,6 +36,7 @@ TESTS = (
     "tests/generator/test_drift.py",
     "tests/generator/test_spec_errors.py",
     "tests/runtime/test_dlpack_facts.py",
+    "tests/runtime/test_proof.py",
 )
 OF_GYMNASIUM = (
     "tests/conformance/test_shipped.py",

@@ -6,27 +6,23 @@ import sys
 from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import gymbridge_runtime
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymbridge_runtime.core.ownership import IS_PROVABLE
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import TransformObservation
 from typing_extensions import override
 
-import gymbridge
 from gymbridge import JaxToNumpy, NumpyToJax, NumpyToTorch, TorchToNumpy
 from gymbridge import vector as vectors
 from tests.libraries.jax import jnp
 from tests.libraries.torch import torch
 from tests.runtime.keepers import FORMS, NUMPY_PATTERNS, TORCH_PATTERNS, KeepingParallel
-from tests.runtime.replay import Replay, ReplayVector
+from tests.runtime.replay import Replay
 from tests.support import Array, Host, Pair, identical, run_python
 
 if TYPE_CHECKING:
@@ -425,12 +421,6 @@ def test_fresh_results_of_gymnasium_wrappers_are_shared() -> None:
 # -- the proof --------------------------------------------------------------------------------
 
 
-def test_reference_counts_are_a_proof_on_this_interpreter() -> None:
-    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
-    is_known = sys.implementation.name == "cpython" and sys.version_info < (3, 14)
-    assert (is_known and has_lock) is IS_PROVABLE
-
-
 # unknown interpreters return 0
 @pytest.mark.parametrize(
     "count",
@@ -482,64 +472,3 @@ def test_values_hold_under_a_profiler_that_keeps_frames(watch: Callable[[Array],
             array[...] = 77
     frames.clear()
     assert (obs == 0).all()
-
-
-# -- cost -------------------------------------------------------------------------------------
-
-OURS = tuple(str(Path(str(one.__file__)).parent) for one in (gymbridge, gymbridge_runtime))
-
-
-def calls_of(act: Callable[[], object]) -> int:
-    """Count the Python functions of gymbridge that run in a call."""
-    count = 0
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        nonlocal count
-        count += event == "call" and frame.f_code.co_filename.startswith(OURS)
-
-    sys.setprofile(note)
-    try:
-        act()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
-def test_a_usual_step_calls_two_functions() -> None:
-    env = NumpyToTorch(gym.make("CartPole-v1"))
-    env.reset(seed=0)
-    action = torch.tensor(1)
-    env.step(action)
-    assert calls_of(lambda: env.step(action)) <= 2
-
-
-def test_a_step_with_a_negative_stride_calls_few_functions() -> None:
-    frame = np.zeros((4, 4, 3), np.uint8)
-    env = NumpyToTorch(Replay(spaces.Box(0, 255, frame.shape, np.uint8), frame[..., ::-1]))
-    env.reset()
-    action = torch.tensor(1)
-    env.step(action)
-    assert calls_of(lambda: env.step(action)) <= 20
-
-
-def test_the_first_step_calls_few_functions() -> None:
-    env = NumpyToTorch(gym.make("CartPole-v1"))
-    env.reset(seed=0)
-    action = torch.tensor(1)
-    assert calls_of(lambda: env.step(action)) <= 20
-
-
-@pytest.mark.usefixtures("nothing_compiled")
-def test_the_first_vector_step_into_jax_calls_few_functions() -> None:
-    step = (
-        np.zeros((2, 3), np.float32),
-        np.zeros(2),
-        np.zeros(2, bool),
-        np.zeros(2, bool),
-    )
-    inner = ReplayVector(*step)
-    inner.action_space = spaces.Box(-1, 1, (2, 1))
-    env: Array = vectors.NumpyToJax(inner)
-    action = jnp.ones((2, 1))
-    env.reset()
-    assert calls_of(lambda: env.step(action)) <= 90
