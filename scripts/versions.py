@@ -3,11 +3,12 @@
 Without arguments it runs all settings with an available Python; `python scripts/versions.py lowest`
 runs one of them. Some run only on request: `next` takes the newest versions of today, unreleased
 ones included. CI's other tests run with `scripts/constraints.txt`, the newest versions for the
-oldest Python. This script runs tests that say most about libraries in the least time, in
-environments of their own.
+oldest Python. This script runs a few fast tests that depend much on library versions, in separate
+environments.
 
-The setting `lowest` ends with the versions of Gymnasium between its lowest and the newest, in the
-same environment, and with the type checkers of this Python, which then look at the lowest.
+The setting `lowest` ends with two further checks. Some tests run in the same environment with the
+versions of Gymnasium between the lowest and the newest. The type checkers of this Python run with
+the lowest Gymnasium.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ OF_GYMNASIUM = (
     "tests/environments/test_persistence.py",
     "tests/environments/test_vectors.py",
 )
-"""What says most about Gymnasium."""
+"""The tests that depend most on the version of Gymnasium."""
 SOME_PAIRS = "not cupy and not mlx and not jax"
-"""Its versions differ in nothing that depends on the library."""
+"""The versions of Gymnasium treat all array libraries alike, so a few pairs are enough."""
 NEED_TORCH = (
     "tests/runtime/test_direct.py",
     "tests/runtime/test_dtypes.py",
@@ -79,7 +80,7 @@ class Setting:
     """Libraries that are not installed there; only their tests may be skipped."""
     tests: tuple[str, ...]
     also: tuple[str, ...] = ()
-    """What else pip is told to install."""
+    """Further packages for pip to install."""
     gymnasiums: tuple[str, ...] = ()
     """The versions of Gymnasium that follow in the same environment."""
 
@@ -178,7 +179,7 @@ def run(name: str, setting: Setting, python: str, folder: Path) -> bool:
 
 
 def passes(python: str, tests: tuple[str, ...], absent: frozenset[str]) -> str:
-    """Return how many tests passed; nothing if one fails, or is skipped for no good reason."""
+    """Return the summary of passed tests; empty if one fails, or is skipped unexpectedly."""
     # with CI set, a missing library is a failure
     environment = {k: v for k, v in os.environ.items() if k not in {"CI", "PYTHONPATH"}}
     options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "error"]
@@ -201,7 +202,7 @@ def passes(python: str, tests: tuple[str, ...], absent: frozenset[str]) -> str:
 
 
 def types_agree(pip: list[str], folder: Path) -> bool:
-    """Tell whether the type checkers of this Python are right with the lowest Gymnasium."""
+    """Tell whether the type checkers of this Python accept the lowest Gymnasium."""
     if find_spec("mypy") is None:
         print("-- there are no type checkers here", flush=True)
         return True
@@ -228,7 +229,7 @@ def types_agree(pip: list[str], folder: Path) -> bool:
 
 
 def record(name: str, result: str, pip: list[str]) -> None:
-    """Write down what passed today, and with which versions; `scripts/draw.py` shows it."""
+    """Record today's result and the versions; `scripts/draw.py` shows them."""
     listed = subprocess.run([*pip, "list", "--format=json"], check=True, capture_output=True)
     packages = {
         each["name"].replace("_", "-"): each["version"] for each in json.loads(listed.stdout)

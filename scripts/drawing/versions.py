@@ -1,4 +1,4 @@
-"""The table of supported versions: the bounds in pyproject.toml, and what tests were run with."""
+"""The table of supported versions: the bounds in pyproject.toml, and the tested versions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Run(TypedDict):
 
 
 def with_table(readme: str) -> str:
-    """Return the README with the table as it should be."""
+    """Return the README with the current table."""
     before, _, rest = readme.partition(START)
     return before + START + "\n".join(_lines()) + "\n" + END + rest.partition(END)[2]
 
@@ -63,13 +63,13 @@ def _lines() -> list[str]:
 
 
 def _bound(name: str, requirements: list[str]) -> str:
-    """Return the lower bound of a library in a list of requirements; empty: it is not there."""
+    """Return the lower bound of a library in a list of requirements; empty if it is missing."""
     found = (re.fullmatch(rf"{name}(?:\[\w+\])?>=([\d.]+)", each) for each in requirements)
     return next((match[1] for match in found if match), "")
 
 
 def _neighbours(run: Run) -> str:
-    """Return what was installed in one environment with gymbridge."""
+    """Return the sentence about libraries in one environment with gymbridge."""
     names = {"ray": "RLlib", "skrl": "skrl", "stable-baselines3": "Stable-Baselines3"}
     names |= {"tianshou": "tianshou", "torchrl": "TorchRL"}
     plain = (each.partition("[")[0] for each in NEIGHBOURS)
@@ -83,7 +83,7 @@ def _neighbours(run: Run) -> str:
 
 
 def _run_with(name: str, runs: dict[str, Run]) -> list[str]:
-    """Return the versions that tests are run with; those on request have a date."""
+    """Return the tested versions; versions tested on request have a date."""
     files = {each.constraints for each in SETTINGS.values() if each.constraints}
     found = set(chain.from_iterable(_pinned(name, file) for file in {*files, "constraints.txt"}))
     if name == "gymnasium":

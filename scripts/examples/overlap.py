@@ -4,7 +4,7 @@
 
 `step` waits for the environments, and then the environments wait for the policy. Here are two
 groups of environments: while one steps in its processes, the policy chooses the actions of the
-other. The example prints how much faster that was.
+other. The example prints the speedup.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 GROUPS = 2
 ENVIRONMENTS = 2
-"""In each group."""
+"""The number of environments in each group."""
 
 
 class Slow(gym.Wrapper[Any, Any, Any, Any]):
-    """Waits in every step, as a simulator on another machine or a robot does."""
+    """Waits in every step, like a robot or a remote simulator."""
 
     def __init__(self, env: gym.Env[Any, Any], seconds: float) -> None:
         super().__init__(env)
@@ -56,7 +56,7 @@ def group(seconds: float) -> NumpyToTorch:
 
 
 class Policy(nn.Module):
-    """Chooses a random action, and thinks for as long as an environment steps."""
+    """Chooses a random action, and takes as long as a step of an environment."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -66,13 +66,13 @@ class Policy(nn.Module):
     @override
     def forward(self, obs: Tensor) -> Tensor:
         scores: Tensor = self._scores(obs)
-        time.sleep(self._seconds)  # a larger network on an accelerator
+        time.sleep(self._seconds)  # like a larger network on an accelerator
         return torch.multinomial(scores.softmax(-1), 1)[:, 0]
 
 
 @torch.no_grad()
 def in_turn(groups: Sequence[NumpyToTorch], policy: Policy, steps: int) -> float:
-    """Step the groups one after the other, and return how long it took."""
+    """Step the groups one after the other, and return the seconds."""
     seen = [envs.reset(seed=0)[0] for envs in groups]
     start = time.perf_counter()
     for _ in range(steps):
@@ -83,7 +83,7 @@ def in_turn(groups: Sequence[NumpyToTorch], policy: Policy, steps: int) -> float
 
 @torch.no_grad()
 def overlapping(groups: Sequence[NumpyToTorch], policy: Policy, steps: int) -> float:
-    """Let every group step while the policy looks at the other ones."""
+    """Step each group while the policy chooses actions for the others; return the seconds."""
     seen = [envs.reset(seed=0)[0] for envs in groups]
     start = time.perf_counter()
     for step in range(steps):
@@ -97,13 +97,13 @@ def overlapping(groups: Sequence[NumpyToTorch], policy: Policy, steps: int) -> f
 
 
 def main(arguments: Sequence[str] | None = None) -> float:
-    """Measure both, and print and return the ratio."""
+    """Measure both ways; print and return the ratio."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=200, help="how many steps each group takes")
     parser.add_argument("--milliseconds", type=float, default=5, help="how long a step takes")
     asked = parser.parse_args(arguments)
     seconds = asked.milliseconds / 1000
-    torch.set_num_threads(1)  # the network is too small to share
+    torch.set_num_threads(1)  # the network is too small for several threads
     groups = [group(seconds) for _ in range(GROUPS)]
     policy = Policy(seconds)
     waited = in_turn(groups, policy, asked.steps)

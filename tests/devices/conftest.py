@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the C++ device is kept once it was built: with pytest's cache, for ever."""
+    """Return the folder of the built C++ device, in pytest's cache."""
     cache: pytest.Cache | None = getattr(request.config, "cache", None)
     name = "simulated_device"
     return tmp_path_factory.mktemp(name) if cache is None else cache.mkdir(name)
@@ -28,9 +28,9 @@ def process(built: Path) -> Iterator[Callable[[str], DeviceProcess]]:
 
     def find(kind: str) -> DeviceProcess:
         if kind in BUILT:
-            from tests.devices.cpp_device import missing_tools  # which imports PyTorch
+            from tests.devices.cpp_device import missing_tools  # the module imports PyTorch
 
-            if missing := missing_tools():  # pip installs no compiler: CI need not have one
+            if missing := missing_tools():  # pip installs no compiler, so CI may lack one
                 pytest.skip(f"the simulated device cannot be built without {', '.join(missing)}")
         return processes.setdefault(kind, DeviceProcess(kind, built))
 
@@ -43,7 +43,7 @@ def process(built: Path) -> Iterator[Callable[[str], DeviceProcess]]:
 def device(
     request: pytest.FixtureRequest, process: Callable[[str], DeviceProcess]
 ) -> DeviceProcess:
-    """Both devices that count transfers, one after the other; `on` names others."""
+    """Return each device that counts transfers in turn; `on` selects other devices."""
     return process(request.param)
 
 

@@ -20,7 +20,7 @@ from tests.devices.device import SIMULATED, Device, Transfers
 __all__ = ["NoCompilerError", "build", "missing_tools", "start"]
 
 Untyped: TypeAlias = Any
-"""What is built, and parts of PyTorch."""
+"""The built extension, and parts of PyTorch without types."""
 
 _NAME = "simulated_device"
 _SOURCE = Path(__file__).with_name("simulated.cpp")
@@ -31,21 +31,21 @@ class NoCompilerError(Exception):
 
 
 def _path() -> str:
-    """Return where tools are: the one that pip installs is beside Python."""
+    """Return the search path for tools; pip installs ninja beside Python."""
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 
 def missing_tools() -> list[str]:
-    """Return what is needed to build the device, and is not there."""
+    """Return the missing build tools."""
     needed = (os.environ.get("CXX", "c++"), "ninja")
     return [tool for tool in needed if shutil.which(tool, path=_path()) is None]
 
 
 def build(folder: Path) -> Untyped:
-    """Build the extension, or take it from ``folder`` if it was built before; return it.
+    """Return the extension from ``folder``; build it if it is missing.
 
     Raises:
-        NoCompilerError: It has to be built, and there is no compiler or no ninja.
+        NoCompilerError: A build is needed, but the compiler or ninja is missing.
     """
     key = "".join([_SOURCE.read_text(encoding="utf-8"), torch.__version__, sys.version])
     built = folder / f"{_NAME}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.so"
@@ -65,7 +65,7 @@ def build(folder: Path) -> Untyped:
 
 
 def _compile(built: Path) -> None:
-    """Compile in a folder of its own: processes may do so at the same time."""
+    """Compile in a separate folder, because several processes may compile at once."""
     from torch.utils.cpp_extension import load
 
     os.environ["PATH"] = _path()
@@ -76,17 +76,17 @@ def _compile(built: Path) -> None:
 
 
 def start(folder: Path, *, float64: bool = True) -> Device:
-    """Give PyTorch the device, which has two indices; a process can do it once.
+    """Register the device with PyTorch, once per process; it has two indices.
 
     Args:
-        folder: Where what is built is kept.
-        float64: Whether the device has float64, which Apple's MPS has not.
+        folder: The folder of built extensions.
+        float64: Whether the device has float64; Apple's MPS does not.
     """
     pytorch: Untyped = torch
     pytorch.utils.rename_privateuse1_backend(SIMULATED)
     extension = build(folder)
     extension.set_float64(float64)
-    # where PyTorch looks when the device is first used
+    # PyTorch looks here at the first use of the device
     module: Untyped = ModuleType(f"torch.{SIMULATED}")
     module.device_count = lambda: 2
     pytorch._register_device_module(SIMULATED, module)

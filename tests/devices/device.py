@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 __all__ = ["SIMULATED", "Device", "Transfers"]
 
 SIMULATED = "simulated"
-"""What PyTorch calls the devices that are made here."""
+"""PyTorch's name for the simulated devices."""
 
 
 class Transfers(NamedTuple):
-    """How many copies of tensors were made; kernels make none."""
+    """The number of tensor copies between devices; kernels make none."""
 
     uploads: int = 0
     downloads: int = 0
@@ -25,10 +25,10 @@ class Transfers(NamedTuple):
 
 @dataclass(frozen=True)
 class Device:
-    """A device that was started in this process, where it stays for ever."""
+    """A started device; a process cannot stop it."""
 
     name: str
     take_transfers: Callable[[], Transfers]
-    """Returns what was transferred since it was last called."""
+    """Returns the transfers since the last call."""
     other: str | None = None
-    """Its second index, where it has one."""
+    """The name of its second index, if it has one."""

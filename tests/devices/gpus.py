@@ -1,4 +1,4 @@
-"""Whether this machine has a GPU for CuPy, and what stands in for CuPy where it has none."""
+"""Looks for a GPU for CuPy; without one, a stand-in replaces CuPy."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ def _cupy_works() -> bool:
 
 
 STAND_INS = [] if _cupy_works() else [Path(__file__).with_name("stand_ins")]
-"""What goes to the front of `sys.path`."""
+"""Folders for the front of `sys.path`; none if CuPy works."""

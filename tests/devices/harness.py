@@ -1,4 +1,4 @@
-"""Runs functions in processes in which a device was started: it could not be stopped again."""
+"""Runs functions in separate processes, because a started device cannot be stopped."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ BUILT = ("cpp", "narrow")
 
 
 class DeviceProcess:
-    """A process with a device, which is started when it is first needed.
+    """A process with a device; both start at the first use.
 
     Args:
         kind: ``"cpp"``, ``"narrow"`` for the same without float64, ``"python"`` or ``"lazy"``.
-        folder: Where what is built for the device is kept.
+        folder: The folder of built extensions.
     """
 
     def __init__(self, kind: str, folder: Path) -> None:
@@ -36,11 +36,11 @@ class DeviceProcess:
         self._interpreter: Interpreter | None = None
 
     def run(self, function: Callable[..., object], **arguments: object) -> None:
-        """Call a function of a module with the device, and fail as it fails.
+        """Call a function with the device, and raise its error here.
 
         Args:
             function: Its first parameter is ``device``, a `Device`.
-            arguments: Numbers, texts and the like: what can be written down.
+            arguments: Values whose repr is valid code, such as numbers and text.
         """
         if self._interpreter is None:
             self._interpreter = Interpreter()
@@ -67,7 +67,7 @@ class DeviceProcess:
 
 
 def on(*kinds: str) -> pytest.MarkDecorator:
-    """Run a test that takes `device` on these kinds of devices, not on those that it has else."""
+    """Run a test that takes `device` on these kinds of devices, not on the default ones."""
     return pytest.mark.parametrize("device", kinds, indirect=True)
 
 
@@ -98,7 +98,7 @@ def started() -> Device:
 
 
 def call(module: str, name: str, arguments: dict[str, object]) -> None:
-    """Call a function with the device of this process; say what its variables were if it fails."""
+    """Call a function with the device of this process; an error shows its variables."""
     function: Callable[..., object] = getattr(import_module(module), name)
     try:
         _ = function(device=started(), **arguments)

@@ -1,4 +1,4 @@
-"""A device of PyTorch in Python: its tensors have no storage, and hold a NumPy array each."""
+"""A PyTorch device in Python; its tensors have no storage, and each holds a NumPy array."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["start"]
 
 Value: TypeAlias = Any
-"""What an operation takes and returns: tensors, trees of them, and anything else."""
+"""The arguments and results of operations: tensors, trees of them, and other values."""
 
-_KEY = "PrivateUse1"  # the dispatch key that PyTorch has for devices from outside
+_KEY = "PrivateUse1"  # PyTorch's dispatch key for external devices
 _DTYPES = {
     torch.from_numpy(np.empty(0, dtype)).dtype: np.dtype(dtype) for dtype in "?bhilBHILefdFD"
 }
@@ -30,13 +30,13 @@ _transfers: list[str] = []
 
 
 def start() -> Device:
-    """Give PyTorch the device, which has one index; a process can do it once."""
+    """Register the device with PyTorch, once per process; it has one index."""
     _setup_privateuseone_for_python_backend(SIMULATED)
     library: Value = torch.library.Library
     aten, every = library("aten", "IMPL"), library("_", "IMPL")
     for name, operation in _OPERATIONS.items():
         aten.impl(name, operation, _KEY)
-    for name in ("clone", "detach"):  # PyTorch's own would look for a storage
+    for name in ("clone", "detach"):  # PyTorch's versions need a storage
         aten.impl(name, partial(_kernel, getattr(torch.ops.aten, name).default), _KEY)
     every.fallback(_kernel, _KEY)
     _KEPT.extend((aten, every))
@@ -44,7 +44,7 @@ def start() -> Device:
 
 
 _KEPT: list[object] = []
-"""A library that is gone takes its operations with it."""
+"""PyTorch drops the operations of a library that is garbage-collected."""
 
 
 def _take_transfers() -> Transfers:
@@ -60,13 +60,13 @@ def _made(memory: Host) -> Value:
 
 
 def _on_host(value: Value) -> Value:
-    """Return a CPU tensor over the memory of a tensor; anything else as it is."""
+    """Return a CPU tensor over the memory of a tensor; return other values unchanged."""
     is_here = isinstance(value, torch.Tensor) and value.device.type == SIMULATED
     return torch.from_numpy(value.memory) if is_here else value
 
 
 def _kernel(operation: Callable[..., Value], *operands: Value, **options: Value) -> Value:
-    """Run any other operation on the CPU, over the memory itself; it counts as no transfer."""
+    """Run any other operation on the CPU, over the same memory; this counts as no transfer."""
     operands, options = pytree.tree_map(_on_host, (operands, options))
     return pytree.tree_map(
         lambda value: _made(value.numpy()) if isinstance(value, torch.Tensor) else value,

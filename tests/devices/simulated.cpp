@@ -1,15 +1,15 @@
 // A device for PyTorch that lives in host memory and behaves as a GPU does:
 //
 // - Only copies and kernels may touch its memory. Everything else ends the process: the pages are
-//   closed (PROT_NONE), and opened as long as a copy or a kernel needs them.
-// - It has two indices, and counts transfers to it, from it and between the two.
-// - A non_blocking copy is made when the device is next waited for, not before. No GPU is that
-//   late, and none is late in the same way in every run.
+//   closed (PROT_NONE), and open only while a copy or a kernel needs them.
+// - It has two indices, and counts uploads, downloads and moves between the two.
+// - A non_blocking copy is made at the next wait for the device, not before. A real GPU is less
+//   late, and its delay differs from run to run.
 // - It can refuse float64, as Apple's MPS does.
 //
-// PyTorch has the dispatch key PrivateUse1 for devices from outside. An operation without an
+// PrivateUse1 is PyTorch's dispatch key for external devices. An operation without an
 // implementation here goes through PyTorch's own CPU fallback, which stands for a kernel: the
-// copies that it makes are not counted.
+// copies of the fallback are not counted.
 #include <ATen/EmptyTensor.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/CPUFallback.h>
@@ -35,7 +35,7 @@ struct Counts {
   long uploads = 0, downloads = 0, moves = 0;
 };
 
-// One lock for all that follows; a copy may itself need memory, so a thread may take it again.
+// One lock for everything below; it is recursive, because a copy may itself need memory.
 std::recursive_mutex lock;
 Counts counts;
 bool has_float64 = true;
@@ -46,7 +46,7 @@ auto& late_copies = *new std::vector<std::function<void()>>;  // never destroyed
 struct Block {
   void* memory;
   size_t bytes;
-  int users = 0;  // how many copies and kernels have it open
+  int users = 0;  // the copies and kernels that have it open
 };
 
 void release(void* context) {
@@ -71,7 +71,7 @@ struct Allocator final : c10::Allocator {
 Allocator allocator;
 REGISTER_ALLOCATOR(kDevice, &allocator);
 
-// While it lives, the memory of a tensor is open, and `tensor` is a CPU tensor over it.
+// Keeps the memory of a tensor open; `tensor` is a CPU tensor over that memory.
 struct Open {
   Block* block = nullptr;
   at::Tensor tensor;
@@ -118,7 +118,7 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_bloc
   return to;
 }
 
-// Where a kernel puts a result of which nobody knew the size.
+// Stores the result of a kernel whose size was unknown before.
 at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
   if (from.sizes() != to.sizes()) {
     const c10::DeviceGuard guard(to.device());
@@ -200,7 +200,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("_local_scalar_dense", &item);
 }
 
-// -- what PyTorch asks about the device -----------------------------------------------------------
+// -- PyTorch's queries about the device -----------------------------------------------------------
 
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return kDevice; }
@@ -228,7 +228,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   bool isAvailable() const override { return true; }
   c10::DeviceIndex deviceCount() const override { return kDevices; }
   c10::DeviceIndex getCurrentDevice() const override { return current_device; }
-  // Where `to("cpu", non_blocking=True)` goes. Copies are late here wherever host memory is.
+  // `to("cpu", non_blocking=True)` allocates here. Copies to any host memory are late.
   c10::Allocator* getPinnedMemoryAllocator() const override { return c10::GetAllocator(at::kCPU); }
 };
 

@@ -1,4 +1,4 @@
-"""What stands in for CuPy: it has to refuse what CuPy refuses."""
+"""The stand-in for CuPy; it must refuse everything that CuPy refuses."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def array() -> Array:
-    """Six numbers on the first device; what they cost is not counted."""
+    """Return six numbers on the first device; their transfer is not counted."""
     made = cupy.asarray(np.arange(6.0).reshape(2, 3), blocking=True)
     _ = simulation.take_transfers()
     return made
 
 
-def test_arrays_are_no_arrays_of_numpy(array: Array) -> None:
+def test_arrays_are_not_numpy_arrays(array: Array) -> None:
     assert not isinstance(array, np.ndarray)
     assert (type(array).__module__, type(array).__name__) == ("cupy", "ndarray")
     assert (array.shape, array.ndim, array.size, array.nbytes) == ((2, 3), 2, 6, 48)
@@ -57,7 +57,7 @@ def test_arrays_calculate_with_arrays_and_numbers_only(
             calculate(refused, array)
 
 
-def test_arrays_are_written_into(array: Array) -> None:
+def test_arrays_can_be_written(array: Array) -> None:
     row = array[1]
     row[...] = cupy.asarray(np.ones(3))
     array[0, 1:] = 7
@@ -73,7 +73,7 @@ def test_arrays_are_written_into(array: Array) -> None:
         array[0] = [1, 2, 3]
 
 
-def test_results_are_arrays_until_they_are_asked_for(array: Array) -> None:
+def test_reductions_stay_on_the_device_until_read(array: Array) -> None:
     results = [array.sum(), array.any(), (array < 9).all(), array.sum(axis=0)]
     assert simulation.take_transfers() == Transfers()
     assert [result.shape for result in results] == [(), (), (), (3,)]
@@ -105,7 +105,7 @@ def test_dtypes_that_no_gpu_has_are_refused(dtype: Array) -> None:
         cupy.empty(2, dtype)
 
 
-def test_what_comes_from_the_host_keeps_values_dtype_and_order() -> None:
+def test_uploads_keep_values_dtype_and_order() -> None:
     for values in (np.ones(3, ">i2"), np.asfortranarray(np.ones((2, 3))), np.arange(6)[::-2], 3):
         made = cupy.asarray(values)
         np.testing.assert_array_equal(made.get(), values)
@@ -128,7 +128,7 @@ def test_transfers_are_counted(array: Array) -> None:
     assert simulation.take_transfers() == Transfers(uploads=1)
 
 
-def test_an_upload_is_late_unless_it_blocks() -> None:
+def test_a_nonblocking_upload_is_late() -> None:
     source = np.zeros(3)
     blocking, late = cupy.asarray(source, blocking=True), cupy.asarray(source)
     source[...] = 7
@@ -136,7 +136,7 @@ def test_an_upload_is_late_unless_it_blocks() -> None:
     assert blocking.tolist() == [0, 0, 0]
 
 
-def test_a_download_is_there_unless_it_does_not_block(array: Array) -> None:
+def test_a_nonblocking_download_is_late(array: Array) -> None:
     out = np.zeros((2, 3))
     assert cupy.asnumpy(array, out=out, blocking=False) is out
     assert not out.any()
@@ -149,7 +149,7 @@ def test_a_download_is_there_unless_it_does_not_block(array: Array) -> None:
 
 
 class TestDevices:
-    def test_kernels_take_arrays_of_the_current_one(self, array: Array) -> None:
+    def test_kernels_take_only_arrays_of_the_current_device(self, array: Array) -> None:
         with cupy.cuda.Device(1):
             there = cupy.zeros((2, 3))
             assert (there + 1).device.id == 1
@@ -160,14 +160,14 @@ class TestDevices:
         assert copy.deepcopy(there).device.id == 1
         assert there.copy().device.id == 0
 
-    def test_what_has_gaps_is_not_copied_to_another(self, array: Array) -> None:
+    def test_arrays_with_gaps_are_not_copied_to_another_device(self, array: Array) -> None:
         with cupy.cuda.Device(1):
             with pytest.raises(NotImplementedError, match="cannot copy non-contiguous array"):
                 cupy.asarray(array[:, ::2])
             assert cupy.asarray(array.T).tolist() == array.T.tolist()
             assert array[:, ::2].copy().tolist() == [[0, 2], [3, 5]]
 
-    def test_are_numbers_that_may_not_be_there(self) -> None:
+    def test_a_device_object_may_name_a_missing_device(self) -> None:
         one = cupy.cuda.Device(1)
         assert (one.id, int(one), repr(one)) == (1, 1, "<CUDA Device 1>")
         assert one == cupy.cuda.Device(one) != cupy.cuda.Device(0)
@@ -179,7 +179,7 @@ class TestDevices:
             pass
         assert cupy.cuda.runtime.getDevice() == 0
 
-    def test_are_counted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_devices_are_counted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert cupy.cuda.runtime.getDeviceCount() == 2
         monkeypatch.setattr(simulation, "device_count", 0)
         for ask in (cupy.cuda.runtime.getDeviceCount, lambda: cupy.zeros(1)):
@@ -196,7 +196,7 @@ class TestDlpack:
         assert shared.device.id == 1
         assert np.shares_memory(shared._memory, array._memory)
 
-    def test_the_host_cannot_import_it(self, array: Array) -> None:
+    def test_the_host_cannot_import_arrays(self, array: Array) -> None:
         with pytest.raises(ValueError, match="invalid PyCapsule"):
             np.from_dlpack(array)
         with pytest.raises((RuntimeError, AssertionError)):
@@ -205,7 +205,7 @@ class TestDlpack:
         np.testing.assert_array_equal(copied, array.get())
         assert not np.shares_memory(copied, array._memory)
 
-    def test_what_it_cannot_do_is_refused(self, array: Array) -> None:
+    def test_unsupported_requests_are_refused(self, array: Array) -> None:
         with pytest.raises(TypeError, match="CPU arrays cannot be directly imported to CuPy"):
             cupy.from_dlpack(np.zeros(3))
         with pytest.raises(BufferError, match="copy=True only supported for copy to CPU"):

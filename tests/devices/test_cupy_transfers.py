@@ -1,4 +1,4 @@
-"""The arrays of a step travel together to CuPy and back, counted by what stands in for it."""
+"""The arrays of a step travel to CuPy and back together; the stand-in counts the transfers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_environments_of_cupy(form: str, seen: str, moved: str) -> None:
         step = agent.step(action)
         transfers = simulation.take_transfers()
         before = world.overwrite()
-        assert transfers == Transfers(uploads=2, downloads=2)  # each way, of both wrappers
+        assert transfers == Transfers(uploads=2, downloads=2)  # both wrappers, each way
         same(step, before)
         same(actual(world.received), actual(action))
 
@@ -62,7 +62,7 @@ def test_large_arrays_travel_alone() -> None:
     same(back, tree)
 
 
-def test_arrays_of_two_devices_are_fetched_from_both() -> None:
+def test_arrays_of_two_devices_convert_together() -> None:
     with cupy.cuda.Device(1):
         other = cupy.asarray(np.ones(3), blocking=True)
     tree = {"a": cupy.asarray(np.zeros(3), blocking=True), "b": other}

@@ -1,4 +1,4 @@
-"""What errors say about devices, and about values on them."""
+"""Error messages about devices and the values on them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def test_an_index_beyond_the_last_is_refused_at_construction(device: Device) -> 
 
 
 @on("cpp")
-def test_of_tensors_that_travel_together_the_refused_one_is_named(device: Device) -> None:
-    with warnings.catch_warnings(action="ignore"):  # PyTorch warns of this dtype
+def test_an_error_names_the_refused_tensor_of_a_pack(device: Device) -> None:
+    with warnings.catch_warnings(action="ignore"):  # PyTorch warns about this dtype
         bad = torch.ones(3, dtype=torch.complex32).to(device.name)
     tree: Any = {"good": torch.ones(3).to(device.name), "bad": bad}
     with pytest.raises(gymbridge.ConversionError, match=r"^value\['bad'\]: PyTorch has torch.comp"):
@@ -38,7 +38,7 @@ def test_of_tensors_that_travel_together_the_refused_one_is_named(device: Device
 
 
 @on("cpp", "python", "lazy")
-def test_tensors_within_a_transformation_are_refused_by_name(device: Device) -> None:
+def test_errors_name_tensors_within_a_transformation(device: Device) -> None:
     def convert(tensor: torch.Tensor) -> torch.Tensor:
         match = (
             r"^value\['a'\]: PyTorch is transforming a function.* outside of vmap, grad and jvp$"

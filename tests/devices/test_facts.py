@@ -1,4 +1,4 @@
-"""What devices have not, and what becomes of values there."""
+"""Values on devices without storage or float64."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ WORLDS: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @on("python", "lazy")
-def test_agents_meet_environments_without_storage(device: Device, form: str) -> None:
+def test_agents_on_a_device_without_storage(device: Device, form: str) -> None:
     package, make = FORMS[form]
     assert check_bridge(package.NumpyToTorch(make(), device.name), steps=8) > 50
 
 
 @pytest.mark.parametrize("form", FORMS)
 @on("python", "lazy")
-def test_environments_meet_agents_without_storage(device: Device, form: str) -> None:
+def test_environments_on_a_device_without_storage(device: Device, form: str) -> None:
     package, make = FORMS[form]
     env = package.NumpyToTorch(make(), device.name)
     assert check_bridge(package.TorchToNumpy(env, env_device=device.name), steps=8) > 50
@@ -53,7 +53,7 @@ def test_environments_meet_agents_without_storage(device: Device, form: str) -> 
 
 @pytest.mark.parametrize("form", WORLDS)
 @on("python", "lazy")
-def test_actions_come_from_where_there_is_no_storage(device: Device, form: str) -> None:
+def test_actions_come_from_a_device_without_storage(device: Device, form: str) -> None:
     package, make = WORLDS[form]
     world = make(ARRAY, action_space=MOVES)
     agent = package.NumpyToTorch(world, device.name)
@@ -63,13 +63,13 @@ def test_actions_come_from_where_there_is_no_storage(device: Device, form: str) 
 
 
 def narrow(tree: Value) -> Value:
-    """Return what a device without float64 can hold of a tree of arrays."""
+    """Return a tree of arrays with float64 narrowed to float32."""
     return mapped(lambda a: a.astype(np.float32) if a.dtype == np.float64 else a, tree)
 
 
 @pytest.mark.parametrize("form", WORLDS)
 @on("narrow")
-def test_float64_narrows_where_the_device_has_none(device: Device, form: str) -> None:
+def test_float64_narrows_on_devices_without_float64(device: Device, form: str) -> None:
     package, make = WORLDS[form]
     world = make(DICT, {"double": np.full(2, 0.1)})
     agent = package.NumpyToTorch(world, device.name)
@@ -81,7 +81,7 @@ def test_float64_narrows_where_the_device_has_none(device: Device, form: str) ->
 
 @pytest.mark.parametrize("form", FORMS)
 @on("narrow")
-def test_wrappers_are_checked_against_what_the_device_has(device: Device, form: str) -> None:
+def test_check_bridge_accepts_devices_without_float64(device: Device, form: str) -> None:
     package, make = FORMS[form]
     env = package.NumpyToTorch(make(), device.name)
     assert check_bridge(env, steps=8) > 50
@@ -89,7 +89,7 @@ def test_wrappers_are_checked_against_what_the_device_has(device: Device, form: 
 
 
 @on("narrow")
-def test_so_do_actions(device: Device) -> None:
+def test_float64_actions_narrow(device: Device) -> None:
     space = spaces.Box(-1, 1, (2,), np.float64)
     world = World(ARRAY, action_space=space, device=device.name)
     agent = gymbridge.TorchToNumpy(world, env_device=device.name)
@@ -100,6 +100,6 @@ def test_so_do_actions(device: Device) -> None:
 
 
 @on("narrow")
-def test_numbers_narrow_too(device: Device) -> None:
+def test_float64_numbers_narrow(device: Device) -> None:
     converted: Any = numpy_to_torch({"number": 0.1, "double": np.array(0.2)}, device=device.name)
     same(actual(converted), {"number": np.array(0.1, "f4"), "double": np.array(0.2, "f4")})

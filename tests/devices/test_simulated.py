@@ -64,7 +64,7 @@ def test_two_indices_are_different_devices(device: Device) -> None:
 
 
 @on("cpp")
-def test_an_upload_that_does_not_block_is_late(device: Device) -> None:
+def test_a_nonblocking_upload_is_late(device: Device) -> None:
     source = VALUES.clone()
     there = source.to(device.name, non_blocking=True)
     source.fill_(7)
@@ -75,7 +75,7 @@ def test_an_upload_that_does_not_block_is_late(device: Device) -> None:
 
 
 @on("cpp")
-def test_a_download_that_does_not_block_is_late(device: Device) -> None:
+def test_a_nonblocking_download_is_late(device: Device) -> None:
     there = VALUES.to(device.name)
     target = torch.zeros_like(VALUES)
     target.copy_(there, non_blocking=True)
@@ -85,7 +85,7 @@ def test_a_download_that_does_not_block_is_late(device: Device) -> None:
 
 
 @on("cpp")
-def test_float64_is_there(device: Device) -> None:
+def test_the_device_has_float64(device: Device) -> None:
     assert VALUES.double().to(device.name).dtype == torch.float64
 
 
@@ -105,7 +105,7 @@ def test_some_devices_have_no_storage(device: Device) -> None:
 
 
 @on("cpp", "lazy")
-def test_the_host_is_refused_as_by_a_gpu(device: Device) -> None:
+def test_numpy_cannot_view_a_tensor(device: Device) -> None:
     there = VALUES.to(device.name)
     with pytest.raises(TypeError, match=r"can't convert .* tensor to numpy\. Use Tensor\.cpu\(\)"):
         there.numpy()
@@ -126,12 +126,12 @@ def fail(device: Device, number: int) -> None:
     assert number == wanted, device.name
 
 
-def test_a_failure_in_the_process_is_one_here(process: Processes) -> None:
+def test_a_failure_in_the_process_fails_the_test(process: Processes) -> None:
     with pytest.raises(AssertionError, match=r"(?s)number == wanted.*simulated:0.*wanted = 2"):
         process("python").run(fail, number=1)
 
 
-def test_what_is_built_is_kept(built: Path, process: Processes) -> None:
+def test_a_built_device_is_reused(built: Path, process: Processes) -> None:
     process("cpp").run(test_transfers_each_way_are_counted)
     code = """
     import sys

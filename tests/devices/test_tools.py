@@ -1,4 +1,4 @@
-"""What users examine a machine with, on devices: the suite, the doctor and the benchmark."""
+"""The suite, the doctor and the benchmark on devices."""
 
 from __future__ import annotations
 

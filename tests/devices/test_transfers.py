@@ -64,7 +64,7 @@ TREES: dict[str, tuple[dict[str, Any], int]] = {
         1,
     ),
 }
-"""What travels, and how many transfers there are."""
+"""Trees of arrays, and the number of their transfers."""
 FORMS: dict[str, tuple[Any, Any]] = {
     "single": (gymbridge, World),
     "vector": (gymbridge.vector, WorldVector),
@@ -121,7 +121,7 @@ def test_environments_on_a_device(device: Device, form: str, seen: str, moved: s
 
 @pytest.mark.parametrize("name", TREES)
 @on("cpp")
-def test_packs_are_as_few_as_they_can_be(device: Device, name: str) -> None:
+def test_packs_are_as_few_as_possible(device: Device, name: str) -> None:
     tree, count = TREES[name]
     _ = device.take_transfers()
     there = numpy_to_torch(tree, device=device.name)

@@ -1,4 +1,4 @@
-"""Values arrive on devices and come back, in every form, and stay when the environment goes on."""
+"""Values reach devices and come back, in every form; later steps do not change them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WORLDS: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @on("cpp")
-def test_agents_on_a_device_meet_environments_of_numpy(device: Device, form: str) -> None:
+def test_agents_on_a_device_use_environments_of_numpy(device: Device, form: str) -> None:
     package, make = FORMS[form]
     for name in (device.name, device.other):
         assert check_bridge(package.NumpyToTorch(make(), name), steps=8) > 50
@@ -57,14 +57,14 @@ def test_agents_on_a_device_meet_environments_of_numpy(device: Device, form: str
 
 @pytest.mark.parametrize("form", FORMS)
 @on("cpp")
-def test_agents_of_numpy_meet_environments_on_a_device(device: Device, form: str) -> None:
+def test_agents_of_numpy_use_environments_on_a_device(device: Device, form: str) -> None:
     package, make = FORMS[form]
     env = package.NumpyToTorch(make(), device.name)
     assert check_bridge(package.TorchToNumpy(env, env_device=device.name), steps=8) > 50
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_everything_an_agent_sees_is_on_its_device(device: Device, form: str) -> None:
+def test_all_results_are_on_the_device_of_the_agent(device: Device, form: str) -> None:
     package, make = FORMS[form]
     seen = package.NumpyToTorch(make(), device.name).reset(seed=3)
     arrays = [*leaves(seen)]
@@ -74,7 +74,7 @@ def test_everything_an_agent_sees_is_on_its_device(device: Device, form: str) ->
 
 
 @pytest.mark.parametrize("form", WORLDS)
-def test_what_was_seen_stays_when_the_environment_goes_on(device: Device, form: str) -> None:
+def test_later_steps_do_not_change_results(device: Device, form: str) -> None:
     package, make = WORLDS[form]
     world = make(DICT, INFO)
     agent = package.NumpyToTorch(world, device.name)
@@ -87,7 +87,7 @@ def test_what_was_seen_stays_when_the_environment_goes_on(device: Device, form: 
 
 @pytest.mark.parametrize("form", WORLDS)
 @on("cpp")
-def test_so_does_what_was_seen_of_an_environment_on_a_device(device: Device, form: str) -> None:
+def test_later_steps_do_not_change_results_from_a_device(device: Device, form: str) -> None:
     package, make = WORLDS[form]
     world = make(DICT, INFO, device=device.name)
     agent = package.TorchToNumpy(world, env_device=device.name)
@@ -136,7 +136,7 @@ def test_actions_go_to_the_device_that_a_batched_environment_names(device: Devic
 
 
 @on("cpp")
-def test_numbers_go_with_the_arrays_of_a_batched_environment(device: Device) -> None:
+def test_a_batched_environment_may_mix_arrays_and_numbers(device: Device) -> None:
     class Limited(WorldBatched):
         @override
         def step(self, action: Any) -> Any:
@@ -150,7 +150,7 @@ def test_numbers_go_with_the_arrays_of_a_batched_environment(device: Device) -> 
 
 
 @on("cpp")
-def test_a_buffer_that_is_assigned_stays_on_its_device(device: Device) -> None:
+def test_an_assigned_buffer_stays_on_its_device(device: Device) -> None:
     world: Any = WorldBatched(ARRAY, device=device.other)
     world.episode_length_buf = torch.zeros(3, dtype=torch.int64).to(device.other)
     agent = gymbridge.batched.TorchToNumpy(world)

@@ -1,4 +1,4 @@
-"""Environments that keep the arrays they return, and overwrite them: of NumPy, or on a device."""
+"""Environments that reuse their arrays, which are NumPy's or on a device."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def leaves(tree: Value) -> Iterator[Value]:
 
 
 def mapped(convert: Callable[[Value], Value], tree: Value) -> Value:
-    """Return a tree with what ``convert`` makes of its arrays and NumPy scalars."""
+    """Return a tree with ``convert`` applied to its arrays and NumPy scalars."""
     if isinstance(tree, dict):
         return {key: mapped(convert, child) for key, child in tree.items()}
     if isinstance(tree, tuple):
@@ -63,18 +63,18 @@ def mapped(convert: Callable[[Value], Value], tree: Value) -> Value:
 
 
 def actual(tree: Value) -> Value:
-    """Return a tree with copies of its arrays, of NumPy."""
+    """Return a tree with its arrays copied to NumPy."""
 
     def copied(array: Value) -> Value:
         if isinstance(array, torch.Tensor):
             return np.array(array.cpu().numpy())
-        return array.get() if hasattr(array, "get") else np.array(array)  # CuPy's have it
+        return array.get() if hasattr(array, "get") else np.array(array)  # CuPy's arrays
 
     return mapped(copied, tree)
 
 
 class _Kept:
-    """What a world returns: always the same arrays."""
+    """The results of a world, always in the same arrays."""
 
     def __init__(self, tree: Value, device: str | None, num_envs: int | None = None) -> None:
         def make(array: Value) -> Value:
@@ -84,7 +84,7 @@ class _Kept:
         self._tree: Value = mapped(make, tree)
 
     def next(self) -> Value:
-        """Return the arrays with the values of the next step in them."""
+        """Write the values of the next step into the arrays, and return them."""
         for array in leaves(self._tree):
             if str(array.dtype).endswith("bool"):
                 array[...] ^= True
@@ -93,7 +93,7 @@ class _Kept:
         return self._tree
 
     def overwrite(self) -> Value:
-        """Leave nothing of the values that were returned last; return copies of them."""
+        """Overwrite the last values, and return copies of them."""
         before = actual(self._tree)
         for array in leaves(self._tree):
             array[...] *= False
@@ -104,10 +104,10 @@ class World(gym.Env[Value, Value]):
     """A single environment.
 
     Args:
-        obs: What to observe, in arrays of NumPy.
-        info: What infos hold.
-        action_space: What it takes; `received` is what it got.
-        device: Where its arrays are, as tensors; by default it has arrays of NumPy.
+        obs: The initial values of observations, as NumPy arrays.
+        info: The initial values of infos.
+        action_space: The space of actions; `received` is the last action.
+        device: The device of its tensors; by default it returns NumPy arrays.
     """
 
     def __init__(
@@ -137,13 +137,13 @@ class World(gym.Env[Value, Value]):
         return obs, 1.0, False, False, info
 
     def overwrite(self) -> Step:
-        """Overwrite what the last step returned; return it as it was, in arrays of NumPy."""
+        """Overwrite the arrays of the last step; return NumPy copies from before."""
         obs, info = self._kept.overwrite()
         return obs, 1.0, False, False, info
 
 
 class WorldVector(gym.vector.VectorEnv[Value, Value, Value]):
-    """The same for vectors, whose rewards and flags are arrays."""
+    """The vector form of `World`, with arrays for rewards and flags."""
 
     def __init__(
         self,
@@ -179,13 +179,13 @@ class WorldVector(gym.vector.VectorEnv[Value, Value, Value]):
         return step
 
     def overwrite(self) -> Step:
-        """Overwrite what the last step returned; return it as it was, in arrays of NumPy."""
+        """Overwrite the arrays of the last step; return NumPy copies from before."""
         step: Step = self._kept.overwrite()
         return step
 
 
 class WorldBatched(gym.Env[Value, Value]):
-    """The same as an environment that says where its arrays are."""
+    """The batched form of `World`, which names its device."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class WorldBatched(gym.Env[Value, Value]):
 
     @property
     def received(self) -> Value:
-        """What it got."""
+        """The last action."""
         return self._worlds.received
 
     @override
@@ -216,7 +216,7 @@ class WorldBatched(gym.Env[Value, Value]):
         return self._worlds.step(action)
 
     def overwrite(self) -> Step:
-        """Overwrite what the last step returned; return it as it was, in arrays of NumPy."""
+        """Overwrite the arrays of the last step; return NumPy copies from before."""
         return self._worlds.overwrite()
 
 

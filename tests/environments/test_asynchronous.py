@@ -1,4 +1,4 @@
-"""The two halves of a step: actions are sent, and what comes of them is waited for."""
+"""The two halves of a step: send the actions, and wait for the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Halves(EchoVector):
-    """Steps in two halves and without processes, from buffers that it uses again."""
+    """Steps in two halves without processes, and reuses its buffers."""
 
     def __init__(self) -> None:
         super().__init__(spaces.Box(-9, 9, (2,)))
@@ -67,7 +67,7 @@ class Halves(EchoVector):
         self.attribute = name, values
 
 
-def test_both_halves_are_converted_as_a_step_is(pair: Pair) -> None:
+def test_both_halves_convert_like_a_step(pair: Pair) -> None:
     envs, bare = Halves(), Halves()
     agent = vector_bridge(pair, envs)
     agent.reset_async(seed=[1, 2, 3], options={"mask": pair.target.make(np.ones(3, np.bool_))})
@@ -83,7 +83,7 @@ def test_both_halves_are_converted_as_a_step_is(pair: Pair) -> None:
     assert envs.timeouts == [2.5, 3]
 
 
-def test_what_was_waited_for_never_changes(pair: Pair) -> None:
+def test_results_of_a_wait_never_change(pair: Pair) -> None:
     agent = vector_bridge(pair, Halves())
     agent.reset_async()
     kept = [agent.reset_wait()[0]]
@@ -94,7 +94,7 @@ def test_what_was_waited_for_never_changes(pair: Pair) -> None:
         assert pair.target.values(obs).tolist() == [[number] * 2] * 3
 
 
-def test_the_environments_may_write_into_the_actions_that_were_sent(pair: Pair) -> None:
+def test_environments_may_write_into_sent_actions(pair: Pair) -> None:
     envs = Halves()
     agent = vector_bridge(pair, envs)
     actions = pair.target.make(np.ones((3, 2), np.float32))
@@ -103,7 +103,7 @@ def test_the_environments_may_write_into_the_actions_that_were_sent(pair: Pair) 
     assert pair.target.values(actions).tolist() == [[1, 1]] * 3
 
 
-def test_fresh_arrays_that_were_waited_for_are_shared() -> None:
+def test_fresh_arrays_from_a_wait_are_shared() -> None:
     pair = Pair("numpy", "torch")
     pair.require()
     addresses = []
@@ -134,8 +134,8 @@ def test_calls_and_attributes_pass_unchanged(wrap: Callable[[Value], Value]) -> 
     assert envs.attribute == ("x", [1, 2, 3])
 
 
-def test_calls_reach_the_wrapped_vector_environment_and_not_what_is_below_it() -> None:
-    """ManiSkill's vector environment says that it unwraps to a single environment."""
+def test_calls_stop_at_the_wrapped_vector_environment() -> None:
+    """ManiSkill's vector environment unwraps to a single environment."""
 
     class Unwraps(Halves):
         @property
@@ -159,7 +159,7 @@ METHODS: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_environments_without_halves_say_so(name: str) -> None:
+def test_errors_of_environments_without_halves_name_async_vector_env(name: str) -> None:
     agent = vector.NumpyToTorch(SyncVectorEnv([partial(gym.make, "CartPole-v1")]))
     words = f"^SyncVectorEnv has no method '{name}'; AsyncVectorEnv has it$"
     with pytest.raises(AttributeError, match=words):
@@ -168,7 +168,7 @@ def test_environments_without_halves_say_so(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "call" not in name])
 def test_no_wrapper_in_between_is_skipped(name: str) -> None:
-    """It would record nothing of what passes it by."""
+    """A skipped wrapper would record nothing."""
     agent = vector.NumpyToTorch(RecordEpisodeStatistics(Halves()))
     words = f"^RecordEpisodeStatistics hides the method '{name}' of Halves; wrap the Halves with"
     with pytest.raises(AttributeError, match=words):
@@ -231,7 +231,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-def test_worker_processes_work_while_the_agent_does(library: str) -> None:
+def test_workers_and_the_agent_work_at_the_same_time(library: str) -> None:
     require(library)
     code = _PROCESSES.format(wrapper=f"NumpyTo{library.title()}", library=library)
     assert run_python(code) == "done\n"

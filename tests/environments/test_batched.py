@@ -1,4 +1,4 @@
-"""Environments whose every result is an array: what agents see, and what environments receive."""
+"""Batched environments: their results for agents, and the actions from agents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def libraries() -> None:
 
 
 def values(tree: Value, library: Library) -> Value:
-    """Return a tree with copies of its arrays, of NumPy."""
+    """Return a tree with its arrays copied to NumPy."""
     if isinstance(tree, (dict, tuple)):
         if isinstance(tree, dict):
             return {key: values(child, library) for key, child in tree.items()}
@@ -56,7 +56,7 @@ def host(library: Library, *shape: int, dtype: str = "float32") -> Host:
 def told(
     library: Library, *changes: tuple[int, Value], obs: Value = None, count: int | None = 4
 ) -> Value:
-    """Return an environment that returns one step, with changes at some of its places."""
+    """Return an environment for one step, with some values of the step changed."""
     shape = () if count is None else (count,)
     step: list[Value] = [library.make(np.zeros((*shape, 3), np.float32)) if obs is None else obs]
     step.append(library.make(np.ones(shape, np.float32)))
@@ -74,13 +74,13 @@ def told(
 
 
 def stepped(pair: Pair, env: Value, **options: object) -> Value:
-    """Return what a wrapper returns of one step."""
+    """Return the result of one step of a wrapper."""
     agent = batched_bridge(pair, env, **options)
     agent.reset()
     return agent.step(agent.sample_action())
 
 
-# -- what an agent sees ---------------------------------------------------------------------------
+# -- results for agents ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", LABS)
@@ -115,9 +115,7 @@ def test_one_unbatched_environment_gives_arrays_without_axes(pair: Pair) -> None
 
 
 @pytest.mark.parametrize("make", LABS)
-def test_what_was_seen_stays_when_the_environment_goes_on(
-    pair_of_any: Pair, make: Callable[..., Value]
-) -> None:
+def test_later_steps_do_not_change_results(pair_of_any: Pair, make: Callable[..., Value]) -> None:
     pair = pair_of_any
     agent = batched_bridge(pair, make(pair.source))
     seen: list[Value] = [agent.reset()]
@@ -128,7 +126,7 @@ def test_what_was_seen_stays_when_the_environment_goes_on(
         same(values(seen[-1], pair.target), kept)
 
 
-def test_without_copies_memory_is_shared_or_an_error_says_where(pair_of_any: Pair) -> None:
+def test_copy_false_shares_memory_or_names_the_leaf(pair_of_any: Pair) -> None:
     pair = pair_of_any
     env = Skill(pair.source)
     agent = batched_bridge(pair, env, copy=False)
@@ -145,7 +143,7 @@ def test_without_copies_memory_is_shared_or_an_error_says_where(pair_of_any: Pai
             reward()
 
 
-def test_writing_into_what_was_returned_leaves_the_environment_alone(pair_of_any: Pair) -> None:
+def test_writing_into_results_does_not_change_the_environment(pair_of_any: Pair) -> None:
     pair = pair_of_any
     env = DirectLab(pair.source)
     agent = batched_bridge(pair, env)
@@ -155,7 +153,7 @@ def test_writing_into_what_was_returned_leaves_the_environment_alone(pair_of_any
     obs.clear()
     info["log"].clear()
     info["mine"] = 1
-    if pair.target.mutable and pair.source.name in {"numpy", "torch"}:  # else it may be read-only
+    if pair.target.mutable and pair.source.name in {"numpy", "torch"}:  # others may be read-only
         terminated[...] = not pair.target.values(terminated).all()
     same(values((env.terminated, env.extras), pair.source), expected)
 
@@ -171,7 +169,7 @@ def test_flags_of_numbers_become_bools(pair_of_any: Pair, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.int64])
 @pytest.mark.parametrize("place", [2, 3])
-def test_a_flag_without_values_is_named(place: int, dtype: Value) -> None:
+def test_an_error_names_a_flag_without_values(place: int, dtype: Value) -> None:
     flags = torch.zeros(4, dtype=dtype, device="meta")
     name = ["terminated", "truncated"][place - 2]
     with pytest.raises(ConversionError, match=f"^{name}: PyTorch holds no values"):
@@ -209,7 +207,7 @@ def test_a_limit_of_steps_truncates_all_worlds(pair_of_any: Pair) -> None:
     same(pair.target.values(truncated), np.ones(4, np.bool_))
 
 
-def test_a_space_that_is_narrower_than_observations_proves_nothing() -> None:
+def test_integers_are_checked_even_if_their_space_is_narrow() -> None:
     for obs, path in (
         ({"policy": LIBRARIES["torch"].make(np.full((4, 3), 2**40))}, r"obs\['policy'\]"),
         (LIBRARIES["torch"].make(np.full((4, 3), 2**40)), "obs"),
@@ -254,14 +252,14 @@ def test_check_bridge_compares_the_stand_ins(pair_of_any: Pair) -> None:
         assert check_bridge(batched_bridge(pair_of_any, env), steps=EPISODE) > 30
 
 
-# -- what an environment receives -----------------------------------------------------------------
+# -- actions for environments ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", LABS)
-def test_actions_arrive_in_the_dtype_of_the_space_and_can_be_written_into(
+def test_actions_arrive_writable_in_the_dtype_of_the_space(
     pair_of_any: Pair, make: Callable[..., Value]
 ) -> None:
-    """An environment that clips actions in place leaves the agent's alone."""
+    """An environment may clip actions in place; the agent's array does not change."""
     pair = pair_of_any
     env = make(pair.source)
     agent = batched_bridge(pair, env)
@@ -334,7 +332,7 @@ def test_arguments_of_reset_arrive_as_arrays_of_the_environment(pair_of_any: Pai
     assert plain.asked["seed"] is None
 
 
-def test_an_environment_may_take_no_arguments_to_reset() -> None:
+def test_reset_may_take_no_arguments() -> None:
     class Bare:
         def reset(self) -> Value:
             return np.zeros(3, np.float32), {}
@@ -353,7 +351,7 @@ def test_an_environment_may_take_no_arguments_to_reset() -> None:
 # -- attributes and spaces ------------------------------------------------------------------------
 
 
-def test_attributes_reach_through_the_wrappers_of_gymnasium(pair_of_any: Pair) -> None:
+def test_attributes_pass_through_wrappers_of_gymnasium(pair_of_any: Pair) -> None:
     pair = pair_of_any
     lab = ManagerLab(pair.source)
     agent = batched_bridge(pair, OrderEnforcing(TimeLimit(lab, 9)))
@@ -370,7 +368,7 @@ def test_attributes_reach_through_the_wrappers_of_gymnasium(pair_of_any: Pair) -
         assert not hasattr(batched_bridge(NUMPY_TO_TORCH, gym.make("CartPole-v1")), name)
 
 
-def test_wrappers_of_gymbridge_reach_through_each_other() -> None:
+def test_attributes_pass_through_wrappers_of_gymbridge() -> None:
     lab = ManagerLab(LIBRARIES["torch"])
     inner = batched_bridge(TORCH_TO_JAX, lab)
     agent = batched_bridge(JAX_TO_TORCH, inner)
@@ -441,7 +439,7 @@ def test_a_foreign_space_of_integers_may_have_no_bounds() -> None:
     assert agent.action_space == spaces.Box(low, np.full((2, 2), 9, np.uint8), dtype=np.uint8)
 
 
-def test_a_space_that_says_too_little_stays_itself() -> None:
+def test_an_unknown_space_stays_itself() -> None:
     env = Plain(LIBRARIES["numpy"])
     odd: Value = object()
     env.action_space = odd
@@ -457,7 +455,7 @@ def test_a_space_that_says_too_little_stays_itself() -> None:
     [(TORCH_TO_JAX, "cpu:0"), (JAX_TO_TORCH, "None"), (TORCH_TO_NUMPY, "None")],
     ids=repr,
 )
-def test_the_device_is_that_of_the_environment(pair: Pair, device: str) -> None:
+def test_a_wrapper_has_the_device_of_its_environment(pair: Pair, device: str) -> None:
     agent = batched_bridge(pair, DirectLab(pair.source))
     found = agent.device
     assert (str(found) if found is None else f"{found.platform}:{found.id}") == device
@@ -467,7 +465,7 @@ def test_the_device_is_that_of_the_environment(pair: Pair, device: str) -> None:
 # -- errors, pickles ------------------------------------------------------------------------------
 
 
-def test_environments_of_other_forms_are_refused_with_what_to_take() -> None:
+def test_errors_for_other_forms_name_the_right_wrapper() -> None:
     several = partial(gym.make_vec, "CartPole-v1", num_envs=2, vectorization_mode="sync")
     cases: list[tuple[Callable[[], Value], str]] = [
         (several, r"VectorEnv is vector; take .* gymbridge\.vector import NumpyToTorch`"),
@@ -486,7 +484,7 @@ def test_environments_of_other_forms_are_refused_with_what_to_take() -> None:
             batched_bridge(NUMPY_TO_TORCH, make())
 
 
-def test_other_forms_name_the_form_for_many_worlds() -> None:
+def test_errors_of_other_forms_name_the_batched_wrapper() -> None:
     said = r"is batched; take .* gymbridge\.batched import NumpyToTorch`"
     for env in (DirectLab(LIBRARIES["numpy"]), Plain(LIBRARIES["numpy"])):
         with pytest.raises(TypeError, match=said):
@@ -516,7 +514,7 @@ def test_a_step_with_one_flag_is_refused(pair_of_any: Pair) -> None:
 
 
 @pytest.mark.parametrize("travel", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_wrappers_travel(pair_of_any: Pair, travel: Callable[[Value], Value]) -> None:
+def test_wrappers_pickle_and_copy(pair_of_any: Pair, travel: Callable[[Value], Value]) -> None:
     pair = pair_of_any
     for env in (CountingLab(pair.source.name), gym.make("CartPole-v1")):
         if isinstance(env, gym.Wrapper) and pair.source.name != "numpy":
@@ -547,7 +545,7 @@ class CountingLab:
         return LIBRARIES[self.library].make(numbers)
 
     def reset(self, *, seed: int | None = None, options: Value = None) -> Value:
-        """Start anew."""
+        """Start an episode."""
         del seed, options
         self.steps = 0
         return self.made(np.zeros((4, 3), np.float32)), {}

@@ -1,4 +1,4 @@
-"""EnvPool: actions for some of the environments, and batches of those that are ready.
+"""EnvPool: actions for some environments, and batches of the ready ones.
 
 The tests with EnvPool itself run by ``nox -s envpool``: with its assets it is 700 MB.
 """
@@ -78,7 +78,7 @@ def test_random_actions_differ_between_environments_and_follow_the_seed(pair: Pa
 @pytest.mark.parametrize(
     "structured", [spaces.Dict(a=spaces.Discrete(3), b=spaces.Box(0, 1, (2,)))]
 )
-def test_random_actions_of_a_structure_have_a_batch_axis(
+def test_structured_random_actions_have_a_batch_axis(
     pair: Pair, structured: spaces.Space[Value]
 ) -> None:
     actions = vector_bridge(pair, Pool(structured, 4)).sample_action()
@@ -87,7 +87,7 @@ def test_random_actions_of_a_structure_have_a_batch_axis(
 
 
 @pytest.mark.parametrize("name", SPACES)
-def test_the_environments_that_are_ready_are_received_and_sent_new_actions(
+def test_ready_environments_are_received_and_sent_new_actions(
     pair: Pair, make: Callable[..., Value], name: str
 ) -> None:
     agent = vector_bridge(pair, make(name, 4, 2))
@@ -106,7 +106,7 @@ def test_the_environments_that_are_ready_are_received_and_sent_new_actions(
     assert steps.sum() == 20
 
 
-def test_numbers_of_environments_arrive_as_envpool_takes_them(pair: Pair) -> None:
+def test_environment_ids_arrive_as_envpool_needs_them(pair: Pair) -> None:
     pool = Pool(SPACES["CartPole-v1"], 4)
     agent = vector_bridge(pair, pool)
     agent.reset()
@@ -123,7 +123,7 @@ def test_numbers_of_environments_arrive_as_envpool_takes_them(pair: Pair) -> Non
         pool._batch_size = 4
 
 
-def test_what_is_received_after_a_reset_is_what_a_reset_returns(pair: Pair) -> None:
+def test_recv_after_a_reset_returns_the_reset_result(pair: Pair) -> None:
     agent, bare = (Pool(SPACES["CartPole-v1"], 2) for _ in range(2))
     wrapped = vector_bridge(pair, agent)
     wrapped.async_reset()
@@ -131,14 +131,14 @@ def test_what_is_received_after_a_reset_is_what_a_reset_returns(pair: Pair) -> N
     counterpart(wrapped.recv(reset=True), bare.recv(reset=True), pair.target)
 
 
-def test_the_functions_for_xla_pass_as_they_are(pair: Pair) -> None:
+def test_xla_functions_pass_unchanged(pair: Pair) -> None:
     pool = Pool(SPACES["CartPole-v1"], 2)
     assert vector_bridge(pair, pool).xla() == pool.xla()
 
 
 @needs_envpool
 @pytest.mark.filterwarnings("ignore")
-def test_a_loop_that_jax_has_compiled_steps_envpool_through_the_wrapper() -> None:
+def test_a_jitted_loop_steps_envpool_through_the_wrapper() -> None:
     pair = Pair("numpy", "jax")
     pair.require()
     agent = vector_bridge(pair, real("CartPole-v1", 2))
@@ -151,7 +151,7 @@ def test_a_loop_that_jax_has_compiled_steps_envpool_through_the_wrapper() -> Non
 
 
 @pytest.mark.parametrize("name", ["send", "recv", "async_reset", "xla"])
-def test_other_vector_environments_say_that_envpool_has_it(pair: Pair, name: str) -> None:
+def test_errors_of_other_vector_environments_name_envpool(pair: Pair, name: str) -> None:
     agent = vector_bridge(pair, gym.make_vec("CartPole-v1", 2, vectorization_mode="sync"))
     arguments = [agent.sample_action()] if name == "send" else []
     words = f"^SyncVectorEnv has no method '{name}'; EnvPool has it$"

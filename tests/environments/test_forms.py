@@ -79,9 +79,9 @@ def test_a_turn_based_environment_works_after_conversion_to_parallel() -> None:
     assert all(isinstance(seen, torch.Tensor) for seen in observed.values())
 
 
-@pytest.mark.needs("gymnasium>=1.4")  # an AssertionError before
+@pytest.mark.needs("gymnasium>=1.4")  # older ones raise AssertionError
 @pytest.mark.parametrize("package", ["gymbridge", "gymbridge.vector"])
-def test_an_object_of_no_form_is_refused_by_gymnasium(package: str) -> None:
+def test_gymnasium_refuses_objects_of_no_form(package: str) -> None:
     require("torch")
     wrap: Callable[[object], object] = import_module(package).NumpyToTorch
     with pytest.raises(TypeError, match=r"^Expected env to be a `gymnasium\."):
@@ -99,7 +99,7 @@ def test_array_conversion_names_its_own_wrappers() -> None:
 
 
 class Worlds(Echo):
-    """Returns what it is told to, in a reset and in every step."""
+    """Returns the given values in every reset and step."""
 
     def __init__(self, obs: Value, info: Value = None) -> None:
         super().__init__(spaces.Discrete(2))
@@ -115,14 +115,14 @@ class Worlds(Echo):
 
 
 def others(pair: Pair) -> list[Library]:
-    """Return the libraries that are not of ``pair``."""
+    """Return the libraries outside ``pair``."""
     for name in ("numpy", "torch", "jax", "mlx"):
         require(name)
     known = ("numpy", "torch", "jax", "mlx")
     return [LIBRARIES[name] for name in known if name not in (pair.source.name, pair.target.name)]
 
 
-def test_the_wrapper_for_the_library_of_the_observations_is_named(pair_of_any: Pair) -> None:
+def test_the_error_names_the_wrapper_for_the_observed_library(pair_of_any: Pair) -> None:
     pair = pair_of_any
     for other in others(pair):
         array = other.make(np.ones(2, np.float32))
@@ -159,8 +159,8 @@ def test_the_library_of_a_parallel_environment_is_checked(pair: Pair) -> None:
         wrap(ParallelWorld()).reset()
 
 
-def test_observations_without_arrays_of_another_library_are_taken(pair_of_any: Pair) -> None:
-    """Those of several libraries, of the agent's own, empty ones, scalars, text, and all infos."""
+def test_observations_without_foreign_arrays_are_accepted(pair_of_any: Pair) -> None:
+    """Mixed libraries, the agent's own, empty arrays, scalars and text pass; infos are ignored."""
     pair = pair_of_any
     for other in others(pair):
         array = other.make(np.ones(2, np.float32))
@@ -179,8 +179,8 @@ def test_observations_without_arrays_of_another_library_are_taken(pair_of_any: P
             counterpart(seen, obs, pair.target)
 
 
-def test_a_step_may_return_what_it_likes(pair: Pair) -> None:
-    """Only resets are checked: it would cost every step."""
+def test_steps_may_return_arrays_of_any_library(pair: Pair) -> None:
+    """Only resets are checked, because a check would slow down every step."""
     back = Pair(pair.target.name, "torch" if pair.target.name != "torch" else "jax")
     back.require()
     agent = bridge(back, Echo(spaces.Discrete(2)))

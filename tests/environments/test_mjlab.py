@@ -1,7 +1,7 @@
 """mjlab itself, on the CPU: ``nox -s mjlab`` installs it.
 
-Its environments are no environments of Gymnasium's. They return the same reward and flags in every
-step, and write into them.
+Its environments do not inherit from Gymnasium's. They reuse the arrays of reward and flags in every
+step, and overwrite them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.skipif(find_spec("mjlab") is None, reason="mjlab is not installed"),
-    pytest.mark.filterwarnings("ignore"),  # what mjlab imports warns of itself
+    pytest.mark.filterwarnings("ignore"),  # the imports of mjlab emit warnings
 ]
 
 TASK = "Mjlab-Cartpole-Balance"
@@ -59,7 +59,7 @@ def test_a_jax_agent_plays(env: Value) -> None:
         jax.tree.map(np.testing.assert_array_equal, step, kept)
 
 
-def test_some_worlds_start_anew(env: Value) -> None:
+def test_some_worlds_reset(env: Value) -> None:
     agent: Any = TorchToNumpy[dict[str, np.ndarray]](env)
     agent.reset(seed=1)
     agent.step(np.zeros((4, 1), np.float64))

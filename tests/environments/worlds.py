@@ -1,4 +1,4 @@
-"""Environments that record or define what passes through a wrapper."""
+"""Environments that record actions or return given results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Colour", "Countdown", "Echo", "EchoVector", "Told", "made"]
 
 
 class Echo(gym.Env[Any, Any]):
-    """Keeps the action that it got, and observes a sample of its observation space."""
+    """Keeps the received action, and returns a sample of its observation space."""
 
     def __init__(
         self, action_space: spaces.Space[Any], observation_space: spaces.Space[Any] | None = None
@@ -83,7 +83,7 @@ class EchoVector(gym.vector.VectorEnv[Any, Any, Any]):
 class Told(gym.Env[Any, Any]):
     """Returns the given results, step by step: (obs, reward, terminated, truncated, info).
 
-    The first observation is of no library, unless it is given, too.
+    The first observation is None, unless the caller passes ``first``.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Told(gym.Env[Any, Any]):
 
 
 def made(library: Library, tree: Value) -> Value:
-    """Return ``tree`` with arrays of ``library`` for its arrays and numbers."""
+    """Return ``tree`` with its NumPy values as arrays of ``library``."""
     if isinstance(tree, dict):
         return {key: made(library, value) for key, value in tree.items()}
     if isinstance(tree, tuple) and hasattr(tree, "_make"):

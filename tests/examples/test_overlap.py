@@ -1,4 +1,4 @@
-"""The example that overlaps the policy and the environments steps as it says, and prints so."""
+"""The example that overlaps the policy and the environments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.libraries.torch import torch
 
 
-def test_it_prints_what_overlapping_won(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_prints_the_ratio(capsys: pytest.CaptureFixture[str]) -> None:
     from scripts.examples import overlap
 
     ratio = overlap.main(["--steps", "3", "--milliseconds", "1"])

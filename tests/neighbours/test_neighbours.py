@@ -1,6 +1,6 @@
-"""Libraries of agents in one environment with gymbridge, each on an environment behind a wrapper.
+"""Agents of other libraries learn and play through wrappers.
 
-What they require excludes versions of the other tests, so ``nox -s neighbours`` installs them.
+Their requirements conflict with the other tests, so ``nox -s neighbours`` installs them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ pytestmark = [
         any(find_spec(name) is None for name in ("skrl", "tianshou", "torchrl")),
         reason="skrl, tianshou and torchrl: only `nox -s neighbours` installs them",
     ),
-    pytest.mark.filterwarnings("ignore"),  # of these libraries
+    pytest.mark.filterwarnings("ignore"),  # these libraries emit warnings
 ]
 
 

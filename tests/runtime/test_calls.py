@@ -1,7 +1,7 @@
-"""How many Python functions of gymbridge a step calls: a cost that no machine changes.
+"""The number of gymbridge's Python calls in a step: a cost that is the same on every machine.
 
-An odd value takes the general path. It must leave nothing behind: the next usual value takes as few
-calls as before.
+An odd value takes the general path. The next value on the fast path must take as few calls as
+before.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from types import FrameType
 
 USUAL = 2
-"""Calls of a usual step: the step itself, and the proof that nobody else holds the observation."""
+"""Calls of a step on the fast path: the step, and the proof that nobody else holds its result."""
 ODD = 20
 FIRST_BATCH = 35
 
 
 class World(gym.Env["Array", "Array"]):
-    """Returns what it is told to."""
+    """Returns the given values."""
 
     observation_space = spaces.Box(-np.inf, np.inf, (3,))
     action_space = spaces.Box(-1, 1, (2,))
@@ -53,7 +53,7 @@ class World(gym.Env["Array", "Array"]):
 
 
 def calls(act: Callable[[], object]) -> list[str]:
-    """Return the names of the functions of gymbridge that a call of ``act`` calls."""
+    """Return the names of the functions of gymbridge that ``act`` calls."""
     names: list[str] = []
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
@@ -79,14 +79,14 @@ def wrapped(**options: Array) -> tuple[NumpyToTorch[Array], Callable[[], object]
 @pytest.mark.parametrize(
     "options", [{}, {"device": "cpu"}, {"copy": True}, {"float_dtype": torch.float32}]
 )
-def test_a_usual_step(options: dict[str, Array]) -> None:
+def test_a_step_on_the_fast_path(options: dict[str, Array]) -> None:
     _, step = wrapped(**options)
     first = calls(step)
     assert len(first) <= USUAL, first
     assert calls(step) == first
 
 
-def test_a_step_with_an_odd_observation_leaves_nothing_behind() -> None:
+def test_an_odd_observation_does_not_slow_later_steps() -> None:
     env, step = wrapped()
     usual = calls(step)
     world = env.unwrapped
@@ -98,7 +98,7 @@ def test_a_step_with_an_odd_observation_leaves_nothing_behind() -> None:
     assert calls(step) == usual
 
 
-def test_a_step_that_returns_tensors_as_reward_and_flags() -> None:
+def test_tensors_as_reward_and_flags_need_few_calls() -> None:
     world = World()
     world.make = lambda: torch.ones(3)
     world.reward, world.flag = torch.tensor(1.0), torch.tensor(False)
@@ -113,7 +113,7 @@ def test_converting_one_array() -> None:
     array = np.ones(3)
     usual = calls(lambda: numpy_to_torch(array))
     assert usual == ["numpy_to_torch"]
-    numpy_to_torch(array[::-1])  # the first one makes the converter
+    numpy_to_torch(array[::-1])  # the first call makes the converter
     odd = calls(lambda: numpy_to_torch(array[::-1]))
     assert len(odd) <= ODD, odd
     assert calls(lambda: numpy_to_torch(array)) == usual

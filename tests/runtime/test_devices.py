@@ -499,7 +499,7 @@ def elsewhere(_backend: object, device: object) -> bool:
 class TestJaxOffTheHost:
     """There is no accelerator, so the tests treat the CPU as one."""
 
-    def test_memory_for_an_accelerator_is_not_copied_before_and_read_on_return(
+    def test_an_upload_needs_no_private_copy_and_ends_before_the_return(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         copied: list[object] = []
@@ -511,31 +511,27 @@ class TestJaxOffTheHost:
 
         monkeypatch.setattr(JaxBackend, "leaves_host", elsewhere)
         monkeypatch.setattr(JaxBackend, "private_copy", counted)
-        exposed = expose("aligned to 4 bytes", 1 << 20)  # JAX has to copy it
+        exposed = expose("aligned to 4 bytes", 1 << 20)  # JAX must copy this memory
         before = exposed.array.copy()
         result: Array = Converter(JAX, device="cpu:0")(exposed.array)
         exposed.overwrite()
         assert identical(np.array(result), before)
         assert copied == []
 
-    def test_there_is_no_fast_path_if_the_default_device_is_no_cpu(
+    def test_the_fast_path_needs_a_cpu_as_default_device(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert JAX.calls_reach(None)
         monkeypatch.setattr(JaxBackend, "leaves_host", lambda *_: True)
         assert not JAX.calls_reach(None)
 
-    def test_there_is_no_fast_path_to_a_device_that_is_no_cpu(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_fast_path_needs_a_cpu_as_device(self, monkeypatch: pytest.MonkeyPatch) -> None:
         (device, *_) = jax.devices()
         assert JAX.calls_reach(device)
         monkeypatch.setattr(JaxBackend, "leaves_host", elsewhere)
         assert not JAX.calls_reach(device)
 
-    def test_there_is_no_fast_path_with_several_processes(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_fast_path_needs_a_single_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # parts of an array may be on other hosts
         monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._process_count", lambda: 2)
         assert not JAX.calls_reach(None)
@@ -631,7 +627,7 @@ FIRST, SECOND = strict.Device("device1"), strict.Device("device2")
 
 
 def keep(backend: DlpackBackend | NamespaceBackend) -> None:
-    """Fail unless casts and copies of an own array stay on its device."""
+    """Fail unless casts and copies of the library's array stay on its device."""
     array = strict.arange(3, dtype=strict.float64, device=SECOND)
     for copies in (None, True):
         result: Array = Converter(backend, float_dtype="float32", copy=copies)(array)

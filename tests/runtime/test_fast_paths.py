@@ -1,4 +1,4 @@
-"""Every rendered fast path does what the general path does.
+"""Every rendered fast path gives the same results as the general path.
 
 Two wrappers of one class stand side by side: one takes the rendered step, the other that of its
 base class. For every value, both give the same value, dtype and shape, both share or both copy, and
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-# the warning about an unconverted container is given once, so on one path only
+# only the first path warns about an unconverted container
 pytestmark = pytest.mark.filterwarnings("ignore::gymbridge.UnconvertedContainerWarning")
 
 OFTEN = 3
@@ -104,7 +104,7 @@ def placement(value: Array) -> object:
 
 
 def arrays_of(tree: Array) -> Iterator[Array]:
-    """Return the arrays of a tree with memory."""
+    """Return the arrays in a tree that have memory."""
     if isinstance(tree, Mapping):
         tree = [*tree.values()]
     if isinstance(tree, np.ndarray) and tree.dtype == object:
@@ -188,7 +188,7 @@ class Source:
 
     Args:
         library: The library of the environment's arrays.
-        make: Makes the value under test; the other values are usual ones.
+        make: Makes the value under test; the other values take the fast path.
         place: The position of the value among the results.
     """
 
@@ -198,7 +198,7 @@ class Source:
         self.kept: list[Host] = []
         self.addresses: set[int] = set()
         self.is_usual = True
-        """Whether only usual arrays, and dictionaries of these, were returned."""
+        """Whether all results were arrays of the fast path, or dictionaries of them."""
 
     def new(self, make: Make | None = None) -> Array:
         value = (make or self.make)(self._keep)
@@ -241,7 +241,7 @@ class SingleSource(gym.Env["Array", "Array"]):
 
 
 class InfoSource(SingleSource):
-    """The value is in the info; the observation is usual."""
+    """The value is in the info; the observation takes the fast path."""
 
     @override
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Array]]:
@@ -296,12 +296,12 @@ class VectorInfoSource(VectorSource):
 
 @cache
 def flags_of(library: Library) -> tuple[Array, Array]:
-    """Return two flags, always the same: memory that is freed might be used for a result."""
+    """Return the same two flags every time: a result might reuse the memory of freed ones."""
     return library.make(np.array([True, False])), library.make(np.array([False, False]))
 
 
 class BatchedSource(gym.Env["Array", "Array"]):
-    """One of the results of an environment for two worlds is the value."""
+    """The value is one of the results of an environment with two worlds."""
 
     observation_space = VectorSource().observation_space
     action_space = VectorSource().action_space
@@ -429,7 +429,7 @@ def hold_together(form: str, pair: Pair, setting: str, make: Make, place: int = 
         if pair.target.name != "jax" and form != "number":
             shared = [ours.access(array) for array in arrays_of(one.result)]
             as_much = [theirs.access(array) for array in arrays_of(other.result)]
-            # with unusual values the fast path may copy more
+            # values off the fast path may be copied more often
             less = all(map(le, shared, as_much))
             assert shared == as_much or (less and not ours.is_usual), (setting, turn)
         ours.overwrite()

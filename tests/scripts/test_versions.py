@@ -27,7 +27,7 @@ def normalized(package: str) -> str:
 
 
 def bounds() -> dict[str, set[tuple[int, ...]]]:
-    """Return the lower bounds of what users install."""
+    """Return the lower bounds of the packages that users install."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     found: dict[str, set[tuple[int, ...]]] = {}
@@ -90,7 +90,7 @@ def test_a_skipped_test_says_what_it_needs() -> None:
             require_version("numpy>=99")
 
 
-def test_what_ran_on_request_is_written_down() -> None:
+def test_runs_on_request_are_recorded() -> None:
     runs = json.loads(RUNS.read_text(encoding="utf-8"))
     assert {"neighbours", "torch-lowest"} <= {*runs} <= {*ON_REQUEST}
     for name, run in runs.items():

@@ -75,7 +75,7 @@ def test_hovering_shows_the_types_of_constructors(
         assert signature.splitlines() == [*expected, ")"]
         assert text.startswith("Wrap ``env``.\n\nArgs:\n")
         assert f"    env: The environment; its arrays are of {source.title}.\n" in text
-        # exactly the parameters are documented
+        # all parameters are documented, and nothing else
         explained = {line.partition(":")[0].strip() for line in text.splitlines() if ": " in line}
         given = {line.partition(":")[0].strip() for line in expected[1:] if ":" in line}
         assert explained == given

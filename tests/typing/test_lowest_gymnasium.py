@@ -1,6 +1,6 @@
-"""Three type checkers agree with the lowest Gymnasium, too, where vector wrappers are not generic.
+"""Three type checkers accept the lowest Gymnasium, whose vector wrappers are not generic.
 
-`scripts/versions.py` runs this, and says in which folder that Gymnasium is.
+`scripts/versions.py` runs this test, and passes the folder of that Gymnasium.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.typing.test_checkers import LIBRARIES, generate, scripts
 
 FOLDER = os.environ.get("LOWEST_GYMNASIUM", "")
 AGREE = ("mypy", "pyright", "basedpyright")
-"""ty and pyrefly do not: the page on types says about what."""
+"""ty and pyrefly do not agree: the page on types says where."""
 SCRIPTS = (
     *("accepted.py", "rejected.py", "own.py"),
     *("gymbridge_numpy_to_torch.py", "gymbridge_jax_to_numpy.py"),
@@ -34,13 +34,13 @@ def test_three_checkers_agree_with_the_lowest_gymnasium(
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
         generate(folder)
-    # strict checkers say of Gymnasium's own functions that their types are unknown
+    # strict checkers report unknown types in Gymnasium's own functions
     projects = [Project(folder, roots=(FOLDER, *ROOTS), strict=False) for folder in folders]
     said = run_all(projects, AGREE)
     assert differences(texts, said) == []
 
 
 def _for_the_lowest(text: str) -> str:
-    """Return a script without the lines that Gymnasium's own types make impossible before 1.4."""
+    """Return a script without the lines that need the types of Gymnasium 1.4."""
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if "# needs Gymnasium 1.4" not in line)

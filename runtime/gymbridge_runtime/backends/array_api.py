@@ -118,7 +118,7 @@ class NamespaceBackend(Backend[object, object]):
 
     @override
     def parse_device(self, device: object) -> object:
-        """Take the library's own object, its text, or the name within it: ``"device1"``."""
+        """Accept the library's own object, its text, or the name in that text: ``"device1"``."""
         if not isinstance(device, str):
             return device
         known = listed_devices(self._namespace)

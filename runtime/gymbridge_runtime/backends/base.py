@@ -107,7 +107,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Tell whether instances of ``kind`` are this library's arrays, opaque ones included."""
 
     def is_opaque(self, kind: type[object]) -> bool:
-        """Tell whether ``kind`` looks like an array, but stays itself."""
+        """Tell whether instances of ``kind`` look like arrays, but are not converted."""
         del kind
         return False
 
@@ -150,7 +150,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         return map(self.from_host, views, repeat(device))
 
     def beside(self, array: ArrayT_contra, view: HostArray) -> object:
-        """Return an array over fresh memory, on the device of this library's ``array``."""
+        """Import the new memory ``view`` to the device of this library's ``array``."""
         del array
         return self.from_host(view, None)
 

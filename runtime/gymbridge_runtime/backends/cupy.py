@@ -1,8 +1,8 @@
 """CuPy: arrays on GPUs, shared with other libraries on the same GPU.
 
-Written after CuPy's documentation and DLPack's; there was no GPU to run it on. What is tested is
-that it says so where there is none, what its facts are, and, with stand-ins for the libraries, the
-way that arrays take from one GPU library to another.
+This module follows the documentation of CuPy and DLPack; there was no GPU to run it on. Tests cover
+its facts, its errors without a GPU and, with stand-ins for the libraries, the transfer of arrays
+from one GPU library to another.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def from_host(self, view: HostArray, device: _Device | None) -> object:
-        # otherwise the copy may still run when the owner writes into the memory
+        # a non-blocking copy may still run when the owner writes into the memory
         with _on(device):
             return _cupy.asarray(view, blocking=True)
 
@@ -146,7 +146,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def parse_device(self, device: object) -> object:
-        """Take CuPy's own object, the number of a GPU, or text such as ``"cuda:1"``."""
+        """Accept CuPy's own object, the number of a GPU, or text such as ``"cuda:1"``."""
         if device is None:
             return None
         is_object = hasattr(device, "id")
@@ -156,7 +156,7 @@ class CupyBackend(Backend[_Array, _Device]):
         if name not in there:
             names = f"write one of {', '.join(map(repr, there))}" if there else "it finds no GPU"
             raise ValueError(f"CuPy has no device {device!r}; {names}")
-        # what converts together is told by the identity of its device
+        # conversions are joined by the identity of their device
         return device if is_object else _cupy.cuda.Device(there.index(name))
 
     @override
@@ -208,12 +208,12 @@ def _on(device: _Device | None) -> AbstractContextManager[object]:
 
 
 def _taken(packed: _Array, place: slice, like: HostArray) -> _Array:
-    """Return some bytes of ``packed`` as an array of the dtype and shape of ``like``."""
+    """Return a slice of ``packed`` as an array of the dtype and shape of ``like``."""
     return packed[place].view(like.dtype).reshape(like.shape)
 
 
 def _fetched(arrays: Sequence[_Array]) -> HostArray:
-    """Return the bytes of ``arrays``, which are on the current device, by one transfer."""
+    """Fetch the bytes of ``arrays`` from the current device by one transfer."""
     parts = [array.reshape(-1).view(_OCTET) for array in arrays]
     return _cupy.asnumpy(_cupy.concatenate(parts) if len(parts) > 1 else parts[0])
 

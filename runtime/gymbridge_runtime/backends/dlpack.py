@@ -134,7 +134,7 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
             raise ConversionError(
                 f"{self.title} does not export arrays of {dtype}", "leave it out, or convert it"
             )
-        # by comparison: PaddlePaddle's uint16 calls itself bfloat16
+        # compare dtypes, not names: PaddlePaddle's uint16 calls itself bfloat16
         name = next((name for name, known in self._extended.items() if dtype == known), None)
         numbers = None if name is None else extended_dtype(name)
         if numbers is not None:

@@ -1,7 +1,7 @@
 """The devices of a library, described by its spec entry.
 
-Libraries agree on little here. But all of them can say where an array is after a move: that is the
-library's own object for the device.
+The interfaces of libraries differ much. But after a move, every library names the device of the
+array: this is the library's own object for the device.
 """
 
 from __future__ import annotations

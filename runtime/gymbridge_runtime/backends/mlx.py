@@ -37,7 +37,7 @@ _computed: Final = cast("Callable[[mx.array], None]", untyped(mx, "eval"))
 # -- the calls of the fast path ---------------------------------------------------------------
 
 from_numpy: Final = cast("MakeArray", mx.from_dlpack)
-"""Copy memory that may be written into."""
+"""Copy writable memory."""
 to_numpy: Final = cast("Callable[[object], HostArray]", np.from_dlpack)
 """View an array of a dtype that NumPy has; the view is read-only."""
 
@@ -45,9 +45,9 @@ to_numpy: Final = cast("Callable[[object], HostArray]", np.from_dlpack)
 class MlxBackend(Backend[mx.array, None]):
     """MLX's arrays. An import is a copy; an export is a read-only view.
 
-    Arrays can be written into, and yet several of them may be over the same memory (``astype`` to
-    the same dtype, ``reshape``, ``copy.copy``), which MLX copies when one of them is written into.
-    A view that NumPy could write into would change all of them.
+    Arrays are mutable, but several may share memory (after ``astype`` to the same dtype,
+    ``reshape``, ``copy.copy``). MLX copies this memory before it writes into one of them. NumPy
+    would not: a writable view would change all of them.
     """
 
     name: str = "mlx"
@@ -89,11 +89,11 @@ class MlxBackend(Backend[mx.array, None]):
     def from_host(self, view: HostArray, device: None) -> object:
         if view.dtype in _KEPT:
             return from_numpy(view)
-        return _made(view)  # bfloat16 is no dtype of DLPack to NumPy
+        return _made(view)  # NumPy does not export bfloat16 over DLPack
 
     @override
     def snapshot(self, array: mx.array, device: None) -> object:
-        # float64, which an import would narrow
+        # an import would narrow float64
         return _made(self.to_host(array).array, dtype=array.dtype)
 
     @override

@@ -42,7 +42,7 @@ SizedT = TypeVar("SizedT", bound=_Sized)
 
 
 def _packs(arrays: Sequence[_Sized]) -> Iterator[list[int]]:
-    """Yield the numbers of arrays that travel together."""
+    """Yield the indices of arrays that travel together."""
     pack: list[int] = []
     filled = 0
     for number, array in enumerate(arrays):

@@ -82,7 +82,7 @@ def _has_float64(device: torch.device) -> bool:
 def _has_storage(device: torch.device) -> bool:
     """Tell whether tensors on ``device`` have memory that can be viewed as another dtype.
 
-    Those of XLA, of PyTorch's lazy device and of devices written in Python have none.
+    Tensors of XLA, of PyTorch's lazy device and of devices written in Python have none.
     """
     if device.type == "cpu":
         return False
@@ -131,7 +131,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         tensor = _ordinary(array)
         if not tensor.is_cpu:
             tensor = tensor.cpu()
-        if _is_transformed(tensor):  # which the one it was made of need not be
+        if _is_transformed(tensor):  # even if the original is not
             raise ConversionError(*_TRANSFORMED)
         plain = tensor.resolve_conj().resolve_neg()
         owned = not array.is_cpu or plain.data_ptr() != tensor.data_ptr()
@@ -186,7 +186,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
             views = download(tensors, [self.dtype(tensor.dtype) for tensor in tensors], _fetched)
             return [HostView(view, owned=True, copied=True) for view in views]
-        except REFUSED:  # one after the other, the error names the tensor
+        except REFUSED:  # one by one, so that the error names the tensor
             return super().show_many(arrays)
 
     @override
@@ -246,7 +246,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             _ = _has_float64(parsed), _has_storage(parsed)
         except REFUSED as error:
             there = ", ".join(map(repr, self.devices()))
-            reason = shown(error).splitlines()[0].partition(". ")[0]  # the next ones are advice
+            reason = shown(error).splitlines()[0].partition(". ")[0]  # the rest is advice
             raise ValueError(
                 f"PyTorch cannot use device={device!r}: {reason}; write one of {there}"
             ) from error
@@ -342,14 +342,14 @@ def _ordinary(array: torch.Tensor) -> torch.Tensor:
 
 
 def _taken(packed: torch.Tensor, place: slice, like: HostArray) -> torch.Tensor:
-    """Return some bytes of ``packed`` as a tensor of the dtype and shape of ``like``."""
+    """Return a slice of ``packed`` as a tensor of the dtype and shape of ``like``."""
     part = packed[place].view(_DTYPES[like.dtype.name]).reshape(like.shape)
-    # a version counter of its own: writing into one tensor does not break the gradient of another
+    # a separate version counter: a write into one tensor does not break gradients of another
     return part.data
 
 
 def _fetched(tensors: Sequence[torch.Tensor]) -> HostArray:
-    """Return the bytes of ``tensors`` by one transfer."""
+    """Fetch the bytes of ``tensors`` by one transfer."""
     parts = [tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in tensors]
     return to_numpy((torch.cat(parts) if len(parts) > 1 else parts[0]).cpu())
 

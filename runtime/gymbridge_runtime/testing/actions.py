@@ -1,4 +1,4 @@
-"""Actions of all of Gymnasium's spaces, as the environment's own space would have sampled them."""
+"""Tests of actions: environments receive them as if their own space had sampled them."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def _exists(sample: object, sides: Sides) -> bool:
 
 
 def _contains(space: AnySpace, action: object) -> bool:
-    with warnings.catch_warnings():  # of what 0-d boxes of integers sample themselves
+    with warnings.catch_warnings():  # samples of 0-d integer boxes cause a warning
         warnings.filterwarnings("ignore", ".*Casting input x to numpy array")
         return space.contains(action)
 
 
 def _sampled(spaces: dict[str, AnySpace], form: Form, seed: int) -> object:
-    """Return an action that is sampled from the spaces of an environment, one for each agent."""
+    """Return an action made of one sample for each agent."""
     samples: dict[str, object] = {}
     for agent, space in spaces.items():
         _ = space.seed(seed)
@@ -61,10 +61,10 @@ def _sampled(spaces: dict[str, AnySpace], form: Form, seed: int) -> object:
 
 
 class ActionTests(PairTests):
-    """What an environment receives fits its action space."""
+    """Environments receive actions that fit their action space."""
 
     def test_actions_arrive_as_the_space_samples_them(self, pair: Pair, form: str) -> None:
-        """Of every kind of space, in the structure, dtype and shape of a sample."""
+        """Actions of every space have the structure, dtype and shape of a sample."""
         sides = self.sides(pair)
         kind = BY_NAME[form]
         received = Expectation(sides.source, scalars=sides.source.backend is NUMPY)
@@ -87,7 +87,7 @@ class ActionTests(PairTests):
         assert arrived > len(SPACES)
 
     def test_sample_action_returns_the_agents_arrays(self, pair: Pair, form: str) -> None:
-        """`sample_action` gives what `step` takes."""
+        """`step` accepts the result of `sample_action`."""
         sides = self.sides(pair)
         kind = BY_NAME[form]
         expect = Expectation(sides.target)

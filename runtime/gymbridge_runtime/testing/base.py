@@ -26,7 +26,7 @@ def outcome(convert: Callable[[], object]) -> object:
 
 _FORMS: Final = {
     "form": frozenset({"single", "vector", "parallel", "batched"}),
-    "recorded_form": frozenset({"single", "batched"}),  # Gymnasium keeps no other specs
+    "recorded_form": frozenset({"single", "batched"}),  # Gymnasium has no specs for other forms
 }
 """The forms of a test, by the name of its parameter."""
 

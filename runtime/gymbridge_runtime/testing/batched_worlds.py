@@ -20,10 +20,10 @@ _COUNT = 2
 
 
 class BatchedWorld(gym.Env[object, object]):
-    """Two worlds that start anew by themselves; their log holds arrays and numbers.
+    """Two worlds that reset by themselves; their log holds arrays and numbers.
 
     Args:
-        library: Where the backend of the library is, ``"package.module:NAME"``.
+        library: The reference of the library's backend, ``"package.module:NAME"``.
     """
 
     num_envs: int = _COUNT
@@ -57,7 +57,7 @@ class BatchedWorld(gym.Env[object, object]):
         if np.any(over):
             info |= {"final_observation": self._seen(), "_final_observation": of(over)}
             self._left = np.where(over, np.int32(EPISODE), self._left)
-        # Gymnasium declares numbers; one flag for all is what a limit of steps makes of it
+        # Gymnasium declares numbers, and its TimeLimit returns one flag for all worlds
         rewards, over_now = of(self._poses[:, 0].copy()), of(over)
         return self._seen(), cast("float", rewards), cast("bool", over_now), False, info
 
@@ -66,7 +66,7 @@ class BatchedWorld(gym.Env[object, object]):
 
 
 class EchoBatched:
-    """Keeps the action that it got; it is no environment of Gymnasium's."""
+    """Keeps the received action, and does not inherit from Gymnasium's classes."""
 
     num_envs: int = 3
 

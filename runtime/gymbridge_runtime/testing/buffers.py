@@ -29,7 +29,7 @@ __all__ = ["BufferTests"]
 _T = TypeVar("_T")
 
 _STEPS: Final = 20
-"""More than it takes until JAX compiles the import of what comes often."""
+"""More steps than JAX needs before it compiles a frequent import."""
 
 _Tree: TypeAlias = "Callable[[object], object]"
 
@@ -38,7 +38,7 @@ _TREES: Final[dict[str, _Tree]] = {
     "a dictionary": lambda array: {"a": array},
     "nested containers": lambda array: {"a": [(array,), "text"]},
 }
-"""What is around an array, by name."""
+"""The containers around an array, by name."""
 
 
 class _Told:
@@ -46,8 +46,8 @@ class _Told:
 
     Args:
         side: The library of the environment.
-        tree: What is around each array.
-        keeps: Whether the environment keeps all of it, and writes into the array.
+        tree: Puts an array into its containers.
+        keeps: Whether the environment keeps the result, and overwrites its array.
         values: The first array.
     """
 
@@ -55,20 +55,20 @@ class _Told:
         self._side: Side = side
         self._tree: _Tree = tree
         self._keeps: bool = keeps
-        # as the library keeps them, which may have no bool
+        # in the dtype of the library, which may have no bool
         self._values: HostArray = values.astype(side.stored(values.dtype) or values.dtype)
         self._kept: tuple[object, object] | None = None
-        # memory that is freed might be used for the next array
+        # the next array might reuse freed memory
         self._alive: list[tuple[object, object]] = []
         self.addresses: list[int] = []
-        """Where the memory of each array began."""
+        """The address of each array's memory."""
 
     def values(self, number: int) -> HostArray:
         """Return the values of an array."""
         return np.full_like(self._values, number % 2 if self._values.dtype == bool else number)
 
     def expected(self, number: int) -> object:
-        """Return what the environment returned in a step, in NumPy's arrays."""
+        """Return the environment's result of a step, in NumPy arrays."""
         return self._tree(self.values(number))
 
     def next(self, into: type[_T] | None = None) -> _T:
@@ -175,7 +175,7 @@ _ENVIRONMENTS: Final[dict[str, Callable[[dict[int, _Told]], object]]] = {
 
 
 def _told(side: Side, form: str, tree: _Tree, *, keeps: bool) -> dict[int, _Told]:
-    """Return the results of an environment, by their places in what `step` returns."""
+    """Return the results of an environment, by their position in the result of `step`."""
     numbers: HostArray = np.zeros((3, 2), np.float32)
     flags: HostArray = np.zeros(3, np.bool_)
     is_parallel = form == "parallel"
@@ -198,7 +198,7 @@ def _told(side: Side, form: str, tree: _Tree, *, keeps: bool) -> dict[int, _Told
 
 
 def _played(agent: Wrapped, steps: int) -> list[Step]:
-    """Return what `reset` and `step` return; a reset has its info where steps have theirs."""
+    """Return the results of `reset` and `step`, with the info at the same position in both."""
     obs, info = agent.reset()
     played = [agent.step(agent.sample_action()) for _ in range(steps)]
     return [(obs, None, None, None, info), *played]
@@ -210,10 +210,10 @@ def _array_in(tree: object) -> object:
 
 
 class BufferTests(PairTests):
-    """Environments may keep what they return: wrappers share only what nobody else can reach."""
+    """Environments may keep their results: wrappers share only arrays that nobody else holds."""
 
     def test_stored_values_never_change(self, pair: Pair, form: str) -> None:
-        """Arrays and the containers around them, in observations, rewards, flags and infos."""
+        """This includes observations, rewards, flags and infos, and their containers."""
         sides = self.sides(pair)
         expect = Expectation(sides.target)
         for name, tree in _TREES.items():
@@ -227,7 +227,7 @@ class BufferTests(PairTests):
                         assert not wrong, "; ".join(map(str, wrong))
 
     def test_a_fresh_array_is_shared_and_a_kept_one_is_copied(self, pair: Pair, form: str) -> None:
-        """By address; what never changes may be seen where it is."""
+        """Addresses are compared; arrays that never change may be shared."""
         sides = self.sides(pair)
         source, target = sides.source, sides.target
         if source.shows_copies or target.shows_copies:

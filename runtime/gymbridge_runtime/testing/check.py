@@ -56,7 +56,7 @@ class _Returned(NamedTuple):
 
 
 class _Twins(NamedTuple):
-    """The wrapped environment, the bare one, and the last action that the former received."""
+    """The wrapped environment, the bare one, and the last action of the wrapped one."""
 
     wrapped: Driven
     bare: Driven
@@ -82,8 +82,8 @@ def check_bridge(
     Args:
         env: A wrapper of gymbridge, of any form.
         make: Makes the wrapped environment, if it cannot be deep-copied.
-        steps: How many steps to take.
-        seed: What both are reset with, and action spaces are seeded with.
+        steps: The number of steps.
+        seed: The seed of both resets and of the action spaces.
         values: Whether values are compared; pass False for environments that differ from run to
             run. Libraries, dtypes, shapes and structure are always compared.
 

@@ -1,4 +1,4 @@
-"""Copies of what environments return and receive, arrays included that Python cannot copy."""
+"""Copies of results and actions, including arrays that Python cannot copy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 def copied(value: _T) -> _T:
     """Return a deep copy of ``value`` in which every array is a copy that its library made.
 
-    What Python cannot copy, such as a module or a lock, is itself.
+    Values that Python cannot copy, such as a module or a lock, stay themselves.
     """
     memo: dict[int, object] = {}
     _note(value, memo, set())
@@ -31,7 +31,7 @@ def copied(value: _T) -> _T:
 
 
 def _note(value: object, memo: dict[int, object], seen: set[int]) -> None:
-    """Note for `copy.deepcopy` what stands for the arrays in ``value``."""
+    """Record the copies of the arrays in ``value`` for `copy.deepcopy`."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -52,7 +52,7 @@ def _note(value: object, memo: dict[int, object], seen: set[int]) -> None:
 
 
 def _copy_of(value: object) -> object:
-    with suppress(Exception):  # whatever a class says of being copied
+    with suppress(Exception):  # a class may raise any error
         return copy.deepcopy(value)
     return value
 

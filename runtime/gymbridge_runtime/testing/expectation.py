@@ -49,10 +49,10 @@ class Expectation:
 
     Args:
         side: The library.
-        float_dtype: What floating arrays are to be cast to.
-        values: Whether values count; without them kinds, dtypes, shapes and structure do.
-        scalars: Whether a NumPy scalar is to stay one, as in what environments of NumPy receive.
-        arrays_only: Whether all numbers are to stay numbers.
+        float_dtype: The dtype to which floating arrays must be cast.
+        values: Whether values are compared; kinds, dtypes, shapes and structure always are.
+        scalars: Whether NumPy scalars must stay scalars, as in actions for NumPy environments.
+        arrays_only: Whether all numbers must stay numbers.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Expectation:
         """The number of compared leaves."""
 
     def differences(self, found: object, bare: object, path: str) -> Iterator[Difference]:
-        """Yield the places where ``found`` is not the counterpart of ``bare``."""
+        """Yield the places where ``found`` is not the conversion of ``bare``."""
         if is_host_array(bare) and bare.dtype.kind == "O":
             yield from self._objects(found, bare, path)
             return
@@ -90,7 +90,7 @@ class Expectation:
             yield from self._array(found, bare, numbers, path)
 
     def alike(self, found: object, wanted: object) -> bool:
-        """Tell whether two values of one type are the same, if values count."""
+        """Tell whether two values have one type, and are equal if values are compared."""
         return _equal(found, wanted, values=self._values)
 
     def _container(
@@ -143,7 +143,7 @@ class Expectation:
 
 
 def items_of(value: object) -> list[tuple[str, object]] | None:
-    """Return what is in a container, by the step of a path that leads there; None for a leaf."""
+    """Return the items of a container, each with its step of a path; None for a leaf."""
     if is_mapping(value):
         return [(f"[{key!r}]", child) for key, child in value.items()]
     if isinstance(value, (tuple, list, deque)):
@@ -165,15 +165,15 @@ def _equal(found: object, bare: object, *, values: bool) -> bool:
 
 
 def _looks_equal(found: object, bare: object) -> bool:
-    """Tell whether two objects that were made alike may be the same."""
+    """Tell whether two objects of one type may be equal."""
     if isinstance(bare, (type, Enum)):
-        return False  # of each there is only one
+        return False  # each exists only once
     if type(bare).__eq__ is object.__eq__:
-        return True  # nobody can tell
-    with suppress(Exception):  # whatever a class says of a comparison
+        return True  # the class defines no equality
+    with suppress(Exception):  # a class may raise any error
         if found == bare:
             return True
-    return repr(found) == repr(bare)  # nothing is equal to what is no number, or no time
+    return repr(found) == repr(bare)  # NaN and NaT are equal to nothing
 
 
 def _steps(items: list[tuple[str, object]]) -> str:

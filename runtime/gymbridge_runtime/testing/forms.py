@@ -1,4 +1,4 @@
-"""The forms of environments, as far as a test drives them: what they are given and what returns."""
+"""The forms of environments: how a test makes their actions and compares their results."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 __all__ = ["BY_NAME", "Driven", "Form", "Step", "Wrapped", "form_of"]
 
 Step: TypeAlias = tuple[object, ...]
-"""What `reset` returned (two values) or `step` (five)."""
+"""The result of `reset` (two values) or of `step` (five)."""
 
 _RESET = ("obs", "info")
 _STEP = ("obs", "reward", "terminated", "truncated", "info")
 
 
 class Driven(Protocol):
-    """What every form of environment can do, whatever its values are."""
+    """The methods that every form of environment has."""
 
     def reset(self, *, seed: int | None = None) -> Step:
         """Start an episode."""
@@ -45,12 +45,12 @@ class Driven(Protocol):
         ...
 
     def close(self) -> None:
-        """Give up what is held."""
+        """Release all resources."""
         ...
 
 
 class Wrapped(Driven, Protocol):
-    """What every wrapper can do besides."""
+    """The further members of every wrapper."""
 
     @property
     def unwrapped(self) -> object:
@@ -59,7 +59,7 @@ class Wrapped(Driven, Protocol):
 
     @property
     def spec(self) -> EnvSpec | None:
-        """How Gymnasium makes it again."""
+        """The spec from which Gymnasium makes the environment again."""
         ...
 
     def sample_action(self) -> object:
@@ -74,15 +74,15 @@ class Form(ABC):
     """Whether the numbers in infos stay numbers."""
 
     def action_spaces(self, env: object) -> dict[str, AnySpace]:
-        """Return the spaces to sample from, by the step of a path to the sample."""
+        """Return the spaces to sample from, by the path step of each sample."""
         return {"": cast("_HasSpace", env).action_space}
 
     def action(self, samples: dict[str, object]) -> object:
-        """Return the action that is made of samples."""
+        """Return an action made of samples."""
         return samples[""]
 
     def actions(self, action: object) -> dict[str, object]:
-        """Return the parts of an action that were sampled from spaces, by those spaces' names."""
+        """Return the samples in an action, by the names of their spaces."""
         return {"": action}
 
     @abstractmethod
@@ -92,13 +92,13 @@ class Form(ABC):
     def differences(
         self, found: Step, bare: Step, expect: Expectation, observe: Expectation
     ) -> Iterator[Difference]:
-        """Find where a wrapper returned something else than it has to.
+        """Yield the wrong values in the result of a wrapper.
 
         Args:
-            found: What the wrapper returned.
-            bare: What the environment returned.
-            expect: What infos and the like have to be.
-            observe: What observations have to be.
+            found: The result of the wrapper.
+            bare: The result of the environment.
+            expect: The expectation for infos.
+            observe: The expectation for observations, rewards and flags.
         """
         names = _RESET if len(bare) == len(_RESET) else _STEP
         if type(found) is not tuple or len(found) != len(bare):
@@ -123,7 +123,7 @@ def _ends(step: Step) -> bool:
 
 
 def _is_true(flags: object) -> bool:
-    """Tell whether a flag is true, or any of several."""
+    """Tell whether one flag, or any of several flags, is true."""
     items = items_of(flags)
     if items is not None:
         return any(_is_true(flag) for _, flag in items)
@@ -180,7 +180,7 @@ class _Parallel(Form):
 
 
 class _Batched(Form):
-    """Environments whose every result is an array.
+    """Batched environments, which return only arrays.
 
     Args:
         shape: The shape of a reward; a number stands for an array of that shape.
@@ -223,7 +223,7 @@ class _HasAgents(Protocol):
 
 
 def _scalar(found: object, bare: object, name: str, expect: Expectation) -> Iterator[Difference]:
-    """Find out whether one number is the Python number that a single environment promises."""
+    """Compare a result with the Python number that a single environment promises."""
     kind: Callable[[object], object] = cast(
         "Callable[[object], object]", float if name.startswith("reward") else bool
     )
@@ -259,6 +259,6 @@ def form_of(env: object) -> Form:
     if isinstance(env, BatchedBridge):
         count = cast("int | None", getattr(cast("object", env), "num_envs", None))
         return _Batched(() if count is None else (count,))
-    if isinstance(env, Bridge):  # the last base is there only where PettingZoo is
+    if isinstance(env, Bridge):  # the parallel base exists only with PettingZoo
         return PARALLEL
     raise TypeError(f"{env!r} is no wrapper of gymbridge; wrap the environment first")

@@ -146,7 +146,7 @@ class LeafTests(PairTests):
         values = sample((3,), "float32")
         array = sides.source.make(values)
         objects = np.empty((2,), object)
-        objects[0], objects[1] = array, "text"  # all at once, NumPy would look into the array
+        objects[0], objects[1] = array, "text"  # np.array would unpack the array
         defaults: dict[str, object] = defaultdict(list[object], a=array)
         containers: tuple[object, ...] = (
             {"b": array, 1: [array, {"c": (array,)}], "a": None},

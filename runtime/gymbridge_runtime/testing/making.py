@@ -22,11 +22,11 @@ _NAMES: dict[type[gym.Env[object, object]], str] = {
     World: "gymbridge-testing/World-v0",
     BatchedWorld: "gymbridge-testing/BatchedWorld-v0",
 }
-"""What Gymnasium calls them, so that their specs can be made again."""
+"""The names of the environments in Gymnasium, so that specs can make them again."""
 
 
 class Keeper(Protocol):
-    """An environment that keeps the action that it got."""
+    """An environment that keeps the received action."""
 
     received: object
 

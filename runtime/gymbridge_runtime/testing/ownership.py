@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["OwnershipTests", "shares"]
 
 _SIZES = (8, 4096, 100_000, 1 << 20)
-"""Bytes: small arrays, and those whose memory libraries would rather not copy."""
+"""Sizes in bytes: small arrays, and large ones that libraries prefer not to copy."""
 
 
 def _numbers(size: int) -> HostArray:
-    """Return as many bytes of numbers, aligned so that every library would take the memory."""
+    """Return ``size`` bytes of numbers, aligned for every library."""
     raw = np.zeros(size + 128, np.uint8)
     start = -raw.ctypes.data % 128
     numbers = raw[start : start + size].view(np.float32)
@@ -44,7 +44,7 @@ def _made(side: Side, size: int) -> object:
 
 
 def shares(sides: Sides) -> bool:
-    """Tell whether ``copy=None`` shares memory that both may write into."""
+    """Tell whether ``copy=None`` shares memory that both sides may write."""
     source, target = sides.source.backend, sides.target.backend
     writable = source.mutable and source.writable_views and target.mutable
     is_on_host = not (sides.source.shows_copies or sides.target.shows_copies)
@@ -55,7 +55,7 @@ class OwnershipTests(PairTests):
     """Snapshots never change, immutable memory is never written, and no copy is hidden."""
 
     def test_a_snapshot_does_not_change_when_its_source_is_overwritten(self, pair: Pair) -> None:
-        """At once, at every size: libraries that copy late, or never, fail."""
+        """Sources of every size are overwritten at once, so late or missing copies fail."""
         sides = self.sides(pair)
         attacked = 0
         for size in _SIZES:
@@ -99,7 +99,7 @@ class OwnershipTests(PairTests):
         for copy in (None, True, False):
             array = _made(sides.source, 4096)
             if is_host_array(array):
-                array.flags.writeable = False  # as a file that is mapped into memory is
+                array.flags.writeable = False  # like a memory-mapped file
             before = sides.source.values(array)
             result = outcome(partial(pair.convert, array, copy=copy))
             if isinstance(result, ConversionError):
@@ -134,7 +134,7 @@ class OwnershipTests(PairTests):
         assert sides.target.address(result["a"]) == sides.source.address(array)
 
     def test_an_environment_and_its_agent_do_not_share_an_action(self, pair: Pair) -> None:
-        """Both may write into their own array afterwards."""
+        """Each may write into its own array afterwards."""
         sides = self.sides(pair)
         if "single" not in pair.forms:
             self.skip(f"{pair.package} has no wrappers for single environments")
@@ -155,5 +155,5 @@ class OwnershipTests(PairTests):
 
 
 def _shows_only(side: Side) -> bool:
-    """Tell whether the memory of a library's arrays is there to be read, or copies of it are."""
+    """Tell whether host views of a library's arrays are read-only, or are copies."""
     return side.shows_copies or not side.backend.writable_views

@@ -25,7 +25,7 @@ class _Converter(Protocol):
 
 @dataclass(frozen=True)
 class Sides:
-    """The two libraries of a pair, which are there and work."""
+    """The two libraries of a pair; both are installed and work."""
 
     source: Side
     target: Side
@@ -36,11 +36,11 @@ class Pair:
     """Environments of ``source`` for agents of ``target``, in the forms that a package has.
 
     Args:
-        package: Where the package is imported from.
+        package: The import path of the package.
         source: The environment's library.
         target: The agent's library.
         wrapper: The name of the class.
-        forms: From a form to the package, below the package, of its wrappers.
+        forms: The subpackage with the wrappers of each form.
     """
 
     package: str
@@ -91,9 +91,9 @@ class Pair:
         return cast("_Converter", getattr(module, name))
 
     def wrap(self, form: str, env: object, **options: object) -> Wrapped:
-        """Wrap ``env``; a test skips without what the form needs, such as PettingZoo.
+        """Wrap ``env``; a test skips without the form's requirements, such as PettingZoo.
 
-        What a wrapper of another form can do is for its caller to know.
+        The declared type has the members of all forms; callers know the members of their form.
         """
         folder = self.forms[form]
         module = import_module(f"{self.package}.{folder}" if folder else self.package)

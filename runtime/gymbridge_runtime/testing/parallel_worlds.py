@@ -1,4 +1,4 @@
-"""The environments of `worlds` for several agents, of which one comes late and one leaves early."""
+"""The environments of `worlds` for several agents: one comes late, and one leaves early."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["EchoParallel", "ParallelWorld"]
 
 _LATE, _BORN, _DIES = "late", 2, 3
-"""Who is there from the second step on, and how many steps the first agent lives."""
+"""The agents from the second step on, and the number of steps of the first agent."""
 
 
 class _Agents:
-    """What PettingZoo's parallel environments have that need not differ between them."""
+    """The members that both parallel environments share."""
 
     metadata: Info
     render_mode: str | None = None
@@ -40,7 +40,7 @@ class _Agents:
         return np.zeros((2, 2, 3), np.uint8)
 
     def close(self) -> None:
-        """Give nothing up."""
+        """Do nothing: there are no resources."""
 
     @override
     def __str__(self) -> str:
@@ -48,10 +48,10 @@ class _Agents:
 
 
 class ParallelWorld(_Agents):
-    """Several agents go where they are told to; arrays are of one library.
+    """Several agents move by their actions; all arrays are of one library.
 
     Args:
-        library: Where the backend of the library is, ``"package.module:NAME"``.
+        library: The reference of the library's backend, ``"package.module:NAME"``.
     """
 
     def __init__(self, library: str = NUMPY) -> None:
@@ -64,12 +64,12 @@ class ParallelWorld(_Agents):
         self._step: int = 0
 
     def observation_space(self, agent: str) -> AnySpace:
-        """Return the same for all."""
+        """Return the space that all agents share."""
         del agent
         return POSE
 
     def action_space(self, agent: str) -> AnySpace:
-        """Return one of its own for each."""
+        """Return the space of one agent."""
         return self._moves[agent]
 
     def reset(
@@ -90,7 +90,7 @@ class ParallelWorld(_Agents):
     ) -> tuple[
         dict[str, object], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]
     ]:
-        """Move, let the first agent go, and the last one come."""
+        """Move; the first agent leaves, and the last one comes."""
         self._step += 1
         for agent in self.agents:
             self._poses[agent] = moved(self._poses[agent], actions.get(agent))
@@ -125,7 +125,7 @@ class ParallelWorld(_Agents):
 
 
 class EchoParallel(_Agents):
-    """Keeps the actions that it got."""
+    """Keeps the received actions."""
 
     def __init__(self, action_space: AnySpace) -> None:
         super().__init__(["one", "two"])
@@ -136,12 +136,12 @@ class EchoParallel(_Agents):
         self.received: object = None
 
     def observation_space(self, agent: str) -> AnySpace:
-        """Return the same for all."""
+        """Return the space that all agents share."""
         del agent
         return spaces.Discrete(2)
 
     def action_space(self, agent: str) -> AnySpace:
-        """Return a space of its own for each."""
+        """Return the space of one agent."""
         return self._spaces[agent]
 
     def step(

@@ -31,7 +31,7 @@ _WAYS: dict[str, Callable[[object], object]] = {
 
 
 def _options(sides: Sides) -> tuple[dict[str, object], ...]:
-    """Return what a wrapper may be told that can be seen from what it returns."""
+    """Return arguments of a wrapper that change its results."""
     others = [
         name for name in ("float64", "float16") if sides.target.stored(np.dtype(name)) == name
     ]
@@ -84,7 +84,7 @@ def _world(sides: Sides, form: str) -> object:
 
 
 def _action(env: Wrapped, sides: Sides) -> object:
-    """Return an action that is the same whenever it is asked for."""
+    """Return the same action at every call."""
     form = form_of(env)
     samples = {
         name: np.full(space.shape or (), 0.5, space.dtype)
@@ -94,7 +94,7 @@ def _action(env: Wrapped, sides: Sides) -> object:
 
 
 def _alike(one: Wrapped, other: Wrapped, sides: Sides, how: str) -> None:
-    """Fail unless both go on in the same way."""
+    """Fail unless both return the same results from here on."""
     form = form_of(one)
     expect = Expectation(sides.target, arrays_only=form.keeps_numbers)
     for _ in range(3):

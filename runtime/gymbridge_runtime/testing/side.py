@@ -22,7 +22,7 @@ __all__ = ["Library", "Side", "numbers_of", "same_bytes"]
 
 
 class Library(Protocol):
-    """How a test makes and reads arrays of one library without the code under test."""
+    """Makes and reads arrays of one library without the code under test."""
 
     def make(self, values: HostArray) -> object:
         """Return a new array of the library with these values."""
@@ -33,7 +33,7 @@ class Library(Protocol):
         ...
 
     def address(self, array: object) -> int:
-        """Return where the memory of ``array`` begins."""
+        """Return the address of the memory of ``array``."""
         ...
 
 
@@ -59,8 +59,8 @@ class Side:
 
     Args:
         backend: The library.
-        library: How its arrays are made and read; by default as the backend does.
-        device: Where its arrays are; by default where the library puts them.
+        library: Makes and reads its arrays; by default, the backend does.
+        device: The device of its arrays; by default, the library chooses.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Side:
 
     @cached_property
     def shows_copies(self) -> bool:
-        """Whether the memory of its arrays is not the host's, which sees copies of it."""
+        """Whether its arrays are off the host, so that host views are copies."""
         return self.backend.show(self.make(np.zeros(1, np.float32))).copied
 
     def make(self, values: HostArray) -> object:
@@ -94,7 +94,7 @@ class Side:
         return self._library.values(array)
 
     def address(self, array: object) -> int:
-        """Return where the memory of ``array`` begins."""
+        """Return the address of the memory of ``array``."""
         return self._library.address(array)
 
     def is_array(self, value: object) -> bool:
@@ -106,10 +106,10 @@ class Side:
         return self.backend.stored_at(dtype, self._convert.device)
 
     def refuses(self, values: HostArray) -> bool:
-        """Tell whether the library has no array like ``values``, and is known to have none.
+        """Tell whether the library refuses ``values``, as its backend declares.
 
         Raises:
-            AssertionError: It is said to have one, and could not make it.
+            AssertionError: The backend declares such arrays, but the library could not make one.
         """
         try:
             _ = self._convert(values)
@@ -129,12 +129,12 @@ class Side:
         return alike and self.backend.stored_shape(shape) == shape and not self.refuses(values)
 
     def overwrite(self, array: object) -> bool:
-        """Overwrite the memory of ``array`` behind its back; tell whether it can be."""
+        """Overwrite the memory of ``array``; tell whether that was possible."""
         view = self.backend.show(array).array
         return self.write(array, np.full_like(view, not view.all()))
 
     def write(self, array: object, values: HostArray) -> bool:
-        """Write ``values`` into the memory of ``array``; tell whether it can be."""
+        """Write ``values`` into the memory of ``array``; tell whether that was possible."""
         view = self.backend.show(array).array
         writable = self.backend.mutable and self.backend.writable_views and view.flags.writeable
         if not writable or self.shows_copies:
@@ -162,9 +162,9 @@ def numbers_of(value: object) -> HostArray | None:
 
 
 def same_bytes(one: HostArray, other: HostArray) -> bool:
-    """Tell whether arrays hold the same, bit for bit.
+    """Tell whether two arrays are equal, bit for bit.
 
-    Asked in a test, because pytest explains at length where two texts of bytes differ: in CI, where
-    it leaves nothing out, that takes minutes for some thousand of them.
+    Tests call this instead of comparing bytes in an `assert`: in CI, pytest explains every
+    difference, which takes minutes for some thousand bytes.
     """
     return one.tobytes() == other.tobytes()

@@ -1,4 +1,4 @@
-"""Every kind of space that Gymnasium has, for tests of what actions become."""
+"""Every kind of Gymnasium's spaces, for tests of actions."""
 
 from __future__ import annotations
 
@@ -96,4 +96,4 @@ SPACES: dict[str, AnySpace] = {
         rest=spaces.Tuple([spaces.Dict(c=spaces.Tuple([box_of(np.int16)]))]),
     ),
 }
-"""Every kind of space that Gymnasium has, and what is special about some of them."""
+"""Every kind of Gymnasium's spaces, with some special cases."""

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 EPISODE = 5
-"""How many steps an episode of a world has."""
+"""The number of steps in an episode of a world."""
 
 NUMPY = "gymbridge_runtime.backends.numpy:NUMPY"
 
@@ -43,7 +43,7 @@ POSE: AnySpace = spaces.Dict(
 
 
 def moved(pose: HostArray, action: object) -> HostArray:
-    """Return ``pose`` after an action of any library; what is none leaves it."""
+    """Return ``pose`` after an action of any library; other values leave it unchanged."""
     numbers = numbers_of(action)
     return pose if numbers is None else cast("HostArray", np.add(pose, numbers, dtype=np.float32))
 
@@ -64,7 +64,7 @@ class World(gym.Env[object, object]):
     """Moves by its actions, and returns infos of every kind; its arrays are of one library.
 
     Args:
-        library: Where the backend of the library is, ``"package.module:NAME"``.
+        library: The reference of the library's backend, ``"package.module:NAME"``.
     """
 
     def __init__(self, library: str = NUMPY) -> None:
@@ -103,7 +103,7 @@ class World(gym.Env[object, object]):
 
 
 class WorldVector(gym.vector.VectorEnv[object, object, object]):
-    """The same twice, with final observations in an array of objects, as Gymnasium has them."""
+    """Two worlds, with final observations in an object array, like Gymnasium's."""
 
     def __init__(self, library: str = NUMPY) -> None:
         self.num_envs: int = 2
@@ -149,7 +149,7 @@ class WorldVector(gym.vector.VectorEnv[object, object, object]):
 
 
 class Echo(gym.Env[object, object]):
-    """Keeps the action that it got."""
+    """Keeps the received action."""
 
     def __init__(self, action_space: AnySpace) -> None:
         self.action_space: AnySpace = action_space
@@ -163,7 +163,7 @@ class Echo(gym.Env[object, object]):
 
 
 class EchoVector(gym.vector.VectorEnv[object, object, object]):
-    """The same for vectors."""
+    """The vector form of `Echo`."""
 
     def __init__(self, action_space: AnySpace) -> None:
         self.num_envs: int = 3
@@ -181,5 +181,5 @@ class EchoVector(gym.vector.VectorEnv[object, object, object]):
 
 
 def copied(space: AnySpace) -> AnySpace:
-    """Return a space that is seeded apart from others."""
+    """Return a copy of a space with its own random state."""
     return copy.deepcopy(space)

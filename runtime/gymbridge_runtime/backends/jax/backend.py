@@ -1,4 +1,4 @@
-"""JAX: arrays that never change, copied in asynchronously, on one device or spread over many."""
+"""JAX: immutable arrays, imported asynchronously, on one device or spread over many."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _default_device: Final = cast(
 )
 _x64: Final = cast(
     "Callable[[], AbstractContextManager[object]]",
-    # before JAX 0.8 it is experimental
+    # experimental before JAX 0.8
     untyped(jax if hasattr(jax, "enable_x64") else experimental, "enable_x64"),
 )
 _imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
@@ -66,7 +66,7 @@ _KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - _NARROWED.keys()
 ArrayImpl: Final = next(
     kind for kind in jax.Array.__subclasses__() if kind.__module__.startswith("jaxlib")
 )
-"""The type of arrays that have values; jaxlib declares it nowhere."""
+"""The type of arrays with values; jaxlib does not declare this type."""
 to_numpy: Final = cast("Callable[[object], HostArray]", np.asarray)
 """View an array on the host; the view is read-only."""
 
@@ -82,7 +82,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     integer_advice: str = "use `.astype(int)`"
     reference: str = "gymbridge_runtime.backends.jax:JAX"
     roots: frozenset[str] = frozenset({"jax", "jaxlib"})
-    # of Gymnasium's words "torch" is another: `check_env` then asks for a wrapper that is not there
+    # Gymnasium also knows "torch", but then `check_env` asks for a wrapper that does not exist
     metadata_word: str = "jax"
     mutable: bool = False
     never_changes: bool = True
@@ -171,7 +171,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             return _copied(array)
         view = self.to_host(array).array
         if array.weak_type or self.stored_as(array.dtype) not in {array.dtype, None}:
-            with _wide(array.dtype):  # NumPy would lose something of these
+            with _wide(array.dtype):  # NumPy would lose the weak type or the dtype
                 return self.to_device(_copied(array), device)
         copy = self.private_copy(view, view.dtype)
         return self.beside(array, copy) if device is None else self.from_host(copy, device)
@@ -307,7 +307,7 @@ def _is_host(device: OneJaxDevice) -> bool:
 
 
 def _wide(dtype: AnyDType) -> AbstractContextManager[object]:
-    """Return the context in which JAX moves arrays of ``dtype`` as they are.
+    """Return the context in which JAX moves arrays of ``dtype`` unchanged.
 
     Without this context JAX narrows arrays made with x64 on, if they are on several devices.
     """
@@ -319,7 +319,7 @@ def _for_shape(device: _Placement, shape: tuple[int, ...]) -> _Placement:
     return _layout(device, shape) if isinstance(device, NamedSharding) else device
 
 
-@lru_cache(maxsize=1024)  # JAX puts arrays faster where it knows their layout by its identity
+@lru_cache(maxsize=1024)  # JAX is faster if it gets the same layout object again
 def _layout(mesh: NamedSharding, shape: tuple[int, ...]) -> NamedSharding:
     spec = tuple(mesh.spec)[: len(shape)]  # rewards have fewer axes than observations
     placement = _over(mesh, _spec(*spec))
@@ -331,7 +331,7 @@ def _layout(mesh: NamedSharding, shape: tuple[int, ...]) -> NamedSharding:
 
 
 def _over(mesh: NamedSharding, spec: PartitionSpec) -> NamedSharding:
-    """Return ``mesh`` with another sharding, in the same kind of memory."""
+    """Return a sharding by ``spec`` over the same mesh and kind of memory."""
     kind = cast("str | None", untyped(mesh, "memory_kind"))
     return NamedSharding(mesh.mesh, spec, memory_kind=kind)
 

@@ -1,8 +1,8 @@
-"""Small arrays into JAX by compiled functions.
+"""Imports small arrays into JAX by compiled functions.
 
-A compiled identity is the cheapest way in: 4 µs an argument, where `jax.device_put` takes 17 µs. A
-signature costs 10 to 50 ms and 1 MB to compile. So a signature is compiled once it was seen often,
-and the number of signatures is bounded: infos have ever new shapes.
+A compiled identity is the cheapest import: 4 µs an argument, while `jax.device_put` takes 17 µs. A
+signature costs 10 to 50 ms and 1 MB to compile. So only frequent signatures are compiled, and their
+number is bounded, because the shapes in infos may change all the time.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def is_unusual() -> bool:
 
 _size_of: Final[Callable[[HostArray], int]] = attrgetter("nbytes")
 _look: Final[Callable[[HostArray], object]] = attrgetter("dtype", "shape")
-"""The part of a signature that one array gives."""
+"""The part of one array in a signature."""
 
 
 class CompiledImports:
@@ -100,7 +100,7 @@ class CompiledImports:
         """Import memory that nobody else holds; None if no import is compiled."""
         signature: tuple[object, ...] = (view.dtype, view.shape, device)
         if view.dtype in _X64_ONLY:
-            # x64 may be off another time, so the fast path must not find this one
+            # x64 may be off later, so the fast path must not find this call
             signature = (*signature, CONFIG.jax_enable_x64)
         call = self._one.get(signature)
         if call is None and self._is_often(signature, (view,)):
@@ -130,7 +130,7 @@ class CompiledImports:
         count = self._seen[signature] = self._seen.get(signature, 0) + 1
         if count < _OFTEN or len(self._one) + len(self._many) >= _MOST_SIGNATURES:
             return False
-        # after a first call that fails, JAX stays slow for the signature
+        # if the first call fails, JAX stays slow for the signature
         if is_unusual():
             return False
         del self._seen[signature]
@@ -152,7 +152,7 @@ def _identity(device: object) -> Callable[[HostArray], object]:
     """Return the function that JAX compiles for every signature of one array."""
 
     def same(array: jax.Array) -> jax.Array:
-        # JAX traces again for every mesh, and calls this when it must not compile
+        # JAX traces again for every mesh, and calls this function if it must not compile
         if get_abstract_mesh().axis_names or CONFIG.jax_disable_jit:
             raise RuntimeError("the array would go to all devices of a mesh, or to none")
         return array

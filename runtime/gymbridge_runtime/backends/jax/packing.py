@@ -1,6 +1,6 @@
-"""Several small arrays into JAX as one: each further argument of a compiled call costs 2 µs.
+"""Imports several small arrays into JAX as one: each argument of a compiled call costs 2 µs.
 
-The host puts their bytes one after the other, and XLA takes them apart again.
+The host joins the bytes of the arrays, and XLA splits them again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MOST_RESULTS: Final = 7
 """The most results of one call; from 8 on XLA uses threads and takes 10 to 30 µs longer."""
 
 _MOST_BYTES: Final = 4096
-"""The size in bytes from which an argument of its own is cheaper than packing."""
+"""The size in bytes from which a separate argument is cheaper than packing."""
 
 _PACKED: Final = frozenset(map(np.dtype, "?bBhHeiIlLqQfd"))
 
@@ -67,7 +67,7 @@ class _Packed(NamedTuple):
 def jitted(
     function: Callable[..., ResultT], device: object = None, donated: tuple[int, ...] = ()
 ) -> Callable[..., ResultT]:
-    """Return ``function``, compiled.
+    """Return the compiled ``function``.
 
     Args:
         function: The function to compile.
@@ -117,13 +117,13 @@ def import_of(views: Sequence[HostArray], device: object, *, wide: bool, packed:
         views: Arrays of dtypes that JAX has, and float64.
         device: The device of the results; None for the default device.
         wide: Whether JAX has float64 and does not store it as float32.
-        packed: Whether they are packed, seven at a time, which takes .1 s each to compile where
-            they are all different; else they are arguments of one call.
+        packed: Whether arrays are packed, seven at a time; each new kind of pack takes .1 s to
+            compile. Otherwise, each array is an argument of one call.
     """
     if not packed:
         return _unpacked_import(device, wide=wide)
     count = -(-len(views) // _MOST_RESULTS)
-    ends = [number * len(views) // count for number in range(count + 1)]  # parts of nearly one size
+    ends = [number * len(views) // count for number in range(count + 1)]  # nearly equal parts
     calls: list[tuple[slice, _Import]] = []
     for part in [slice(*pair) for pair in pairwise(ends)]:
         signature = tuple([(view.dtype, view.shape) for view in views[part]])

@@ -1,8 +1,8 @@
-"""A stand-in for CuPy where there is no GPU: it answers as CuPy's documentation says, over NumPy.
+"""A stand-in for CuPy without a GPU: NumPy arrays that behave as CuPy's documentation says.
 
-It is strict where CuPy may be lenient: kernels take arrays of the current device only, and an
-upload that does not block is made when the GPU is next waited for. It has two devices.
-`cupy.simulation`, which CuPy has not, counts transfers and says how many devices there are.
+The stand-in is strict where CuPy may be lenient: kernels take only arrays of the current device,
+and a non-blocking upload runs at the next wait for the GPU. There are two devices. CuPy itself has
+no `cupy.simulation`, which counts transfers and sets the number of devices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arrays on a GPU, and what makes them."""
+"""Arrays on a GPU, and the functions that make them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 Host: TypeAlias = npt.NDArray[Any]
 Value: TypeAlias = Any
-"""Whatever a user may give, or what comes of it."""
+"""Any argument of a user, or any result."""
 Order: TypeAlias = Literal["C", "F", "A", "K"] | None
 Layout: TypeAlias = Literal["C", "F"]
 DType: TypeAlias = npt.DTypeLike | None
@@ -54,20 +54,20 @@ class Flags(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What `ndarray.data` says about the memory of an array."""
+    """The value of `ndarray.data`: the place of an array's memory."""
 
     ptr: int
     device: Device
 
 
 class Capsule(NamedTuple):
-    """Memory on a GPU, as `__dlpack__` hands it over: an importer on the host cannot read it."""
+    """The result of `__dlpack__`: memory on a GPU, which the host cannot import."""
 
     array: ndarray
 
 
 class ndarray(NDArrayOperatorsMixin):
-    """An array on a GPU; `__array_ufunc__` is what its operators call."""
+    """An array on a GPU; its operators call `__array_ufunc__`."""
 
     __module__ = "cupy"
 
@@ -82,7 +82,7 @@ class ndarray(NDArrayOperatorsMixin):
 
     @property
     def _memory(self) -> Host:
-        """The memory, with everything in it that is to be copied there."""
+        """The memory, after all pending copies."""
         simulation.finish()
         return self._late_memory
 
@@ -331,7 +331,7 @@ class ndarray(NDArrayOperatorsMixin):
 
 
 def made(memory: Host, device: int | None = None, base: ndarray | None = None) -> ndarray:
-    """Return an array over memory of a device; by default of the current one."""
+    """Return an array over the memory of a device, by default the current one."""
     new = ndarray.__new__(ndarray)
     new._hold(memory, runtime.getDevice() if device is None else device, base)
     return new
@@ -342,27 +342,27 @@ def _sized(shape: Shape) -> tuple[int, ...]:
 
 
 def supported(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return ``dtype``, if it is one that a GPU has."""
+    """Return ``dtype`` if a GPU has it."""
     if dtype.char not in _CHARACTERS and dtype.name != "bfloat16":
         raise ValueError(f"Unsupported dtype {dtype}")
     return dtype
 
 
 def upload(source: Host, target: Host) -> None:
-    """Copy to a GPU, when it is next waited for."""
+    """Copy to a GPU at the next wait for it."""
     if target.size:
         simulation.count("uploads")
         simulation.later(partial(np.copyto, target, source))
 
 
 class Kernel(Protocol):
-    """What runs on a GPU: here, a function of NumPy."""
+    """A kernel of a GPU; here, a function of NumPy."""
 
     def __call__(self, *operands: Value) -> Value: ...
 
 
 def launch(kernel: Kernel, *operands: Value) -> Value:
-    """Run a kernel on the current device, over arrays that are there, and numbers."""
+    """Run a kernel on the current device, with numbers and arrays of that device."""
     result = kernel(*map(_operand, operands))
     return made(np.asarray(result)) if isinstance(result, (np.ndarray, np.generic)) else result
 
@@ -385,7 +385,7 @@ def _operand(value: Value) -> Value:
 
 
 def _key(key: Value) -> tuple[Value, ...]:
-    """Return an index of NumPy, of which single elements are arrays too."""
+    """Return a NumPy index that gives an array even for a single element."""
     parts = key if isinstance(key, tuple) else (key,)
     parts = tuple(part._memory if isinstance(part, ndarray) else part for part in parts)
     return parts if any(part is Ellipsis for part in parts) else (*parts, Ellipsis)
@@ -495,7 +495,7 @@ def from_dlpack(
 
 
 class _Simulated:
-    """The capsule of another library that only says that its memory is on a GPU."""
+    """A capsule of another library whose GPU memory is simulated on the host."""
 
     def __init__(self, capsule: CapsuleType) -> None:
         self._capsule = capsule

@@ -1,4 +1,4 @@
-"""What a test asks of the simulation, and what of it all modules share."""
+"""The state that all modules of the stand-in share, and functions for tests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 __all__ = ["Transfers", "count", "finish", "later", "take_transfers"]
 
 device_count: int = 2
-"""How many GPUs there are; a test may say that there is none."""
+"""The number of GPUs; a test may set it to 0."""
 
 
 class Transfers(NamedTuple):
-    """How many copies of arrays were made; arrays without elements need none."""
+    """The number of array copies; arrays without elements need none."""
 
     uploads: int = 0
     downloads: int = 0
@@ -27,7 +27,7 @@ _late: list[Callable[[], None]] = []
 
 
 def take_transfers() -> Transfers:
-    """Return what was transferred since this was last asked."""
+    """Return the transfers since the last call."""
     found = Transfers(*map(_transfers.count, Transfers._fields))
     _transfers.clear()
     return found
@@ -39,11 +39,11 @@ def count(kind: str) -> None:
 
 
 def later(copy: Callable[[], None]) -> None:
-    """Make a copy when the GPU is next waited for."""
+    """Make a copy at the next wait for the GPU."""
     _late.append(copy)
 
 
 def finish() -> None:
-    """Make the copies that are still to be made."""
+    """Make all pending copies."""
     while _late:
         _late.pop(0)()

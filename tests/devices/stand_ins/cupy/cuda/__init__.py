@@ -16,7 +16,7 @@ __all__ = ["Device", "Stream", "get_current_stream", "runtime"]
 
 
 class Device:
-    """A GPU, which need not be there; entered, it is the current one."""
+    """A GPU, which may not exist; as a context manager, it is the current one."""
 
     def __init__(self, device: SupportsInt | str | None = None) -> None:
         self.id: int = runtime.getDevice() if device is None else int(device)
