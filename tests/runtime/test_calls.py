@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 USUAL = 2
 """Calls of a step on the fast path: the step, and the proof that nobody else holds its result."""
+USUAL_VECTOR = 7
+"""A step, its two halves, and the proof for each of four arrays."""
 ODD = 20
 FIRST_BATCH = 35
 
@@ -50,6 +52,33 @@ class World(gym.Env["Array", "Array"]):
     @override
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Array]]:
         return self.make(), self.reward, self.flag, self.flag, {}
+
+
+class Worlds(gym.vector.VectorEnv["Array", "Array", "Array"]):
+    """Steps in two halves."""
+
+    num_envs = 3
+    single_observation_space = single_action_space = spaces.Box(-1, 1, (2,))
+    observation_space = action_space = spaces.Box(-1, 1, (3, 2))
+
+    def __init__(self) -> None:
+        self.metadata = {"autoreset_mode": gym.vector.AutoresetMode.NEXT_STEP}
+
+    @override
+    def reset(self, **_arguments: Array) -> tuple[Array, dict[str, Array]]:
+        return np.ones((3, 2), np.float32), {}
+
+    @override
+    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:
+        return self.step_wait()
+
+    def step_async(self, actions: Array) -> None:
+        pass
+
+    def step_wait(
+        self, _timeout: float | None = None
+    ) -> tuple[Array, Array, Array, Array, dict[str, Array]]:
+        return np.ones((3, 2), np.float32), np.ones(3), np.zeros(3, "?"), np.zeros(3, "?"), {}
 
 
 def calls(act: Callable[[], object]) -> list[str]:
@@ -117,6 +146,19 @@ def test_converting_one_array() -> None:
     odd = calls(lambda: numpy_to_torch(array[::-1]))
     assert len(odd) <= ODD, odd
     assert calls(lambda: numpy_to_torch(array)) == usual
+
+
+def test_a_vector_step_and_its_halves_take_the_fast_path() -> None:
+    envs = vector.NumpyToTorch[Array, Array](Worlds())
+    envs.reset()
+    actions = torch.zeros(3, 2)
+    step = calls(lambda: envs.step(actions))
+    assert len(step) <= USUAL_VECTOR, step
+    halves = [*calls(lambda: envs.step_async(actions)), *calls(envs.step_wait)]
+    for conversion in ("_convert_actions", "_convert_results", "own"):
+        assert halves.count(conversion) == step.count(conversion) > 0, halves
+    searches = [name for name in halves if name in {"_method", "untyped"}]
+    assert len(halves) == len(step) + 1 + len(searches), halves
 
 
 def test_the_first_vector_step_into_jax() -> None:

@@ -23,6 +23,7 @@ from .worlds import (
     BalancedVector,
     Replay,
     ReplayBatched,
+    ReplayHalves,
     ReplayVector,
     Values,
 )
@@ -78,6 +79,8 @@ class Case(NamedTuple):
     """Whether gymbridge is also measured without the options."""
     odd: str = ""
     """The name of the same case before odd values."""
+    halves: bool = False
+    """Whether gymbridge steps in two halves, which Gymnasium's wrappers cannot."""
     held: bool = False
     """Whether the environment keeps the arrays that it returns."""
     device: str | None = None
@@ -138,6 +141,11 @@ def vector(
 ) -> Callable[[Pair], ReplayVector]:
     """Make a vector environment of the pair's library."""
     return lambda pair: ReplayVector(pair.source, (*results(pair, obs, rewards), {}), **options)
+
+
+def halves(pair: Pair) -> ReplayHalves:
+    """Make a vector environment of the pair's library that steps in two halves."""
+    return ReplayHalves(pair.source, (*results(pair, BATCH), {}))
 
 
 def batched(obs: object = BATCH, **options: AnyType) -> Callable[[Pair], ReplayBatched]:
@@ -208,8 +216,8 @@ def of_vector(pair: Pair) -> Aim:
     return Aim(0.95 if pair.target == "jax" else 1.1, 5 if "jax" in pair else 4)
 
 
-def of_batched(pair: Pair) -> Aim:
-    """For a step of a batched environment, whose rewards and flags Gymnasium cannot convert."""
+def of_vector_alone(pair: Pair) -> Aim:
+    """The aim for the same, if Gymnasium has no counterpart."""
     return of_vector(pair)._replace(gymnasium=None)
 
 
@@ -270,7 +278,7 @@ BATCHED = Case(
     f"a batched step of {ENVIRONMENTS}",
     batched(),
     floors.vector_step,
-    of_batched,
+    of_vector_alone,
     gymnasium=None,
 )
 CARTPOLE = Case(
@@ -325,6 +333,9 @@ CASES: Final[dict[str, Case]] = {
         world=vector(BATCH.astype(np.float64), np.float32),
         floor=partial(floors.vector_step, obs=floors.CAST),
         **CAST,
+    ),
+    "vector-halves": VECTOR.but(
+        "in two halves", world=halves, halves=True, aim=of_vector_alone, gymnasium=None
     ),
     "dict": Case(
         f"a vector step of {ENVIRONMENTS} with a Dict of 8",

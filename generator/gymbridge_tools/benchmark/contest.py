@@ -72,7 +72,7 @@ def _stepping(
     calls: dict[str, Callable[[AnyType], object]] = {
         "bare": world.step,
         "floor": by_hand(world).step,
-        "gymbridge": bridge.step,
+        "gymbridge": _in_halves(bridge) if case.halves else bridge.step,
     }
     if case.plain:
         calls["plain"] = pair.wrapper(world).step
@@ -88,6 +88,14 @@ def _stepping(
     if case.device is not None:
         calls = {column: _awaited(call, case.device) for column, call in calls.items()}
     return Contest(calls, prepare, world.most)
+
+
+def _in_halves(bridge: AnyType) -> Callable[[AnyType], object]:
+    def step(actions: AnyType) -> object:
+        bridge.step_async(actions)
+        return bridge.step_wait()
+
+    return step
 
 
 def _feed(bridge: AnyType, pair: Pair, world: AnyType) -> None:

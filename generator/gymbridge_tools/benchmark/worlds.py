@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from typing_extensions import override
 
 from .arrays import fresh
 
@@ -21,6 +22,7 @@ __all__ = [
     "BalancedVector",
     "Replay",
     "ReplayBatched",
+    "ReplayHalves",
     "ReplayVector",
     "Values",
     "World",
@@ -114,6 +116,23 @@ class ReplayVector(_Replaying, gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(library, step, **options)
         self.metadata = {"autoreset_mode": gym.vector.AutoresetMode.NEXT_STEP}
         self.single_observation_space = _space_of(step[0], axis=1)
+
+
+class ReplayHalves(ReplayVector):
+    """A vector of environments with the two halves of a step, as AsyncVectorEnv has them."""
+
+    @override
+    def step(self, action: object) -> AnyType:
+        self.step_async(action)
+        return self.step_wait()
+
+    def step_async(self, _actions: object) -> None:
+        """Send actions."""
+
+    def step_wait(self, timeout: float | None = None) -> AnyType:
+        """Return the results."""
+        del timeout
+        return self._ready.pop()
 
 
 class ReplayBatched(_Replaying, gym.Env[Any, Any]):

@@ -66,17 +66,13 @@ def _silent() -> Context:
     return context
 
 
-_SILENCE: Final = _silent()
+silence: Final[Callable[[], Context]] = _silent().copy
+"""Return a context in which NumPy casts without warnings, as other libraries do.
 
-
-def silence() -> Context:
-    """Return a context in which NumPy casts without warnings, as other libraries do.
-
-    NumPy would warn about numbers that become infinite, and signalling NaNs. It keeps this setting
-    in the context. So ``silence().run(array.astype, dtype)`` has the effect of `numpy.errstate`,
-    and takes .1 µs instead of .65.
-    """
-    return _SILENCE.copy()
+NumPy would warn about numbers that become infinite, and signalling NaNs. It keeps this setting in
+the context. So ``silence().run(array.astype, dtype)`` has the effect of `numpy.errstate`, and takes
+.1 µs instead of .65.
+"""
 
 
 def aligned_copy(view: HostArray, dtype: AnyDType, alignment: int) -> HostArray:

@@ -92,12 +92,16 @@ class VectorBridge(
         if env_id is not None:
             self.send(actions, env_id)
             return self.recv()
-        return self._results(self.env.step, self._convert.action(actions))
+        return self._convert_results(self.env.step(self._convert_actions(actions)))
 
-    def _results(
-        self, wait: Callable[..., tuple[object, object, object, object, Info]], *arguments: object
+    def _convert_actions(self, actions: WrapperActType) -> ActType:
+        return self._convert.action(actions)
+
+    def _convert_results(
+        self, results: tuple[object, object, object, object, Info]
     ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
-        env_obs, rewards, terminations, truncations, infos = wait(*arguments)
+        env_obs, rewards, terminations, truncations, infos = results
+        del results  # a reference to the observations would count
         return self._convert.step(env_obs, rewards, terminations, truncations, infos)
 
     @override
@@ -140,13 +144,13 @@ class VectorBridge(
 
     def step_async(self, actions: WrapperActType) -> None:
         """Send ``actions``, converted as in `step`; `step_wait` returns the results."""
-        _ = _method(self.env, "step_async")(self._convert.action(actions))
+        _ = _method(self.env, "step_async")(self._convert_actions(actions))
 
     def step_wait(
         self, timeout: float | None = None
     ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
         """Wait for the environments, and return what `step` returns."""
-        return self._results(_method(self.env, "step_wait"), timeout)
+        return self._convert_results(_method(self.env, "step_wait")(timeout))
 
     def reset_async(
         self, seed: int | Sequence[int | None] | None = None, options: Info | None = None
@@ -162,7 +166,8 @@ class VectorBridge(
 
     def send(self, action: WrapperActType, env_id: ArrayType | Sequence[int] | None = None) -> None:
         """Send actions to the environments with the numbers ``env_id``, by default to all."""
-        _ = _method(self.env, "send")(self._convert.action(action), self._convert.env_ids(env_id))
+        env_action = self._convert_actions(action)
+        _ = _method(self.env, "send")(env_action, self._convert.env_ids(env_id))
 
     @overload
     def recv(
@@ -179,7 +184,7 @@ class VectorBridge(
         """
         recv = _method(self.env, "recv")
         if not reset:
-            return self._results(recv, reset, return_info)
+            return self._convert_results(recv(reset, return_info))
         return self._begin(recv, reset, return_info)
 
     def async_reset(self) -> None:

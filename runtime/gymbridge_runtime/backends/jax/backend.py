@@ -10,7 +10,13 @@ import jax
 import numpy as np
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import GPUS, Producer, device_of
-from gymbridge_runtime.backends.jax.imports import CONFIG, IMPORTS, MOST_AT_ONCE, SMALL
+from gymbridge_runtime.backends.jax.imports import (
+    CONFIG,
+    IMPORTS,
+    MOST_AT_ONCE,
+    SMALL,
+    size_of,
+)
 from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, is_extended_name
 from gymbridge_runtime.core.errors import ConversionError
 from gymbridge_runtime.core.memory import aligned_copy
@@ -141,9 +147,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if len(views) == 1:
             array = IMPORTS.one(views[0], device)
             return self._put(views, device) if array is None else [array]
-        large = [view for view in views if view.nbytes >= SMALL]
-        if large:  # small arrays are imported by one compiled call, if there is one
+        if max(map(size_of, views)) >= SMALL:
+            # small arrays are imported by one compiled call, if there is one
             small = [view for view in views if view.nbytes < SMALL]
+            large = [view for view in views if view.nbytes >= SMALL]
             rest = self.from_host_many(small, device) if small else ()
             found = iter(self._put(large, device)), iter(rest)
             return [next(found[view.nbytes < SMALL]) for view in views]

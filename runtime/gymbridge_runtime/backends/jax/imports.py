@@ -30,6 +30,7 @@ __all__ = [
     "CompiledImports",
     "from_numpy_many",
     "from_numpy_to",
+    "size_of",
 ]
 
 SMALL: Final = 100_000
@@ -77,7 +78,7 @@ def is_unusual() -> bool:
     )
 
 
-_size_of: Final[Callable[[HostArray], int]] = attrgetter("nbytes")
+size_of: Final[Callable[[HostArray], int]] = attrgetter("nbytes")
 _look: Final[Callable[[HostArray], object]] = attrgetter("dtype", "shape")
 """The part of one array in a signature."""
 
@@ -123,7 +124,7 @@ class CompiledImports:
 
     def _is_often(self, signature: object, views: Sequence[HostArray]) -> bool:
         """Count the signature of ``views``; tell whether it is time to compile it."""
-        if max(map(_size_of, views)) >= SMALL:
+        if max(map(size_of, views)) >= SMALL:
             return False
         if len(self._seen) >= _MOST_SEEN:
             self._seen.clear()
