@@ -26,22 +26,6 @@ from tests.devices.gpus import STAND_INS
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = [
-    "LIBRARIES",
-    "PAIRS",
-    "REPOSITORY",
-    "Array",
-    "Host",
-    "Interpreter",
-    "Library",
-    "Pair",
-    "identical",
-    "missing",
-    "require",
-    "require_version",
-    "run_python",
-]
-
 REPOSITORY = Path(__file__).parents[1]
 
 Array: TypeAlias = Any

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from gymbridge_generator.output import Difference
 
-__all__ = ["consequences", "deed"]
-
 _RUNTIME_API = re.compile(r"^require_runtime_api\((\d+),", re.MULTILINE)
 _EXPORT = re.compile(r'^    "(\w+)",$', re.MULTILINE)
 

@@ -23,8 +23,6 @@ from gymbridge_generator.schema import schema
 from gymbridge_generator.settings import root_of, settings
 from gymbridge_generator.tests_plan import plan_tests
 
-__all__ = ["check", "generate", "list_wrappers", "write_schema"]
-
 
 @dataclass(frozen=True)
 class _Work:

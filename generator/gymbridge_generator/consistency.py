@@ -14,8 +14,6 @@ from gymbridge_generator.quoting import spell
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend, Dlpack, Matrix
 
-__all__ = ["check_backends", "check_matrix", "check_output"]
-
 Findings: TypeAlias = Iterator[tuple[KeyPath, str]]
 
 

@@ -13,8 +13,6 @@ from gymbridge_generator.structures import LEAVES, Structure, structures
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = ["ConverterPlan", "Overload"]
-
 
 @dataclass(frozen=True)
 class Overload:

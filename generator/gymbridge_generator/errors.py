@@ -12,8 +12,6 @@ from gymbridge_generator.quoting import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["GeneratorError", "OutputError", "Problem", "SettingsError", "SpecError"]
-
 
 @dataclass(frozen=True)
 class Problem:

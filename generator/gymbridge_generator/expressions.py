@@ -12,8 +12,6 @@ from typing import Literal
 
 from gymbridge_generator.quoting import quoted
 
-__all__ = ["free_names", "import_statement", "type_expression"]
-
 _LONGEST = 200
 _TYPE_NODES = (
     ast.Expression,

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from gymbridge_generator.model import Backend, Form
 
-__all__ = ["FastPath", "FastPaths", "calls_of", "is_numpy"]
-
 
 @dataclass(frozen=True)
 class FastPath:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from gymbridge_generator.model import Form
     from gymbridge_generator.naming import Names
 
-__all__ = ["FORMS", "Example", "FormFacts", "PassedOn", "filled"]
-
 
 @dataclass(frozen=True)
 class PassedOn:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gymbridge_generator.model import Backend
 
-__all__ = ["Inherited", "inherited"]
-
 
 @dataclass(frozen=True)
 class Inherited:

@@ -14,19 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = [
-    "WIDTH",
-    "argument",
-    "assignment",
-    "exported",
-    "fold",
-    "import_block",
-    "import_from",
-    "imports_from",
-    "natural",
-    "paragraph",
-]
-
 WIDTH = 100
 
 

@@ -14,8 +14,6 @@ from gymbridge_generator.naming import Names
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = ["LibraryPlan"]
-
 _Fact: TypeAlias = "bool | int | str | tuple[str, ...] | dict[str, str]"
 """The types of the generic backend's arguments."""
 

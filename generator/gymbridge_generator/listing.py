@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from gymbridge_generator.load import Selection
 
-__all__ = ["print_listing"]
-
 _COLUMNS = ("wrapper", "environment", "agent", "forms", "observations")
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Selection", "load", "parse"]
-
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 
 

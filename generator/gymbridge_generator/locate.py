@@ -17,8 +17,6 @@ from gymbridge_generator.toml import is_array, is_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Lines", "line_of"]
-
 _CLOSERS = ("", "]", "]]", '"""', "'''", "]}", "]}}")
 """Endings that complete a beginning which stops inside an array or a long text. Inline tables have
 line ends only in their arrays."""

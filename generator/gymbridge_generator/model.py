@@ -11,20 +11,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 
 from gymbridge_generator import expressions, words
 
-__all__ = [
-    "MOST_BACKENDS",
-    "Backend",
-    "Calls",
-    "Dlpack",
-    "Export",
-    "Form",
-    "Matrix",
-    "Package",
-    "ReadOnly",
-    "Spec",
-    "Views",
-]
-
 Form: TypeAlias = Literal["single", "vector", "parallel", "batched"]
 ReadOnly: TypeAlias = Literal["ignored", "kept", "refused"]
 Views: TypeAlias = Literal["writable", "read-only", "constant"]

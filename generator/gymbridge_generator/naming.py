@@ -9,8 +9,6 @@ from gymbridge_generator.model import Calls
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = ["RESERVED", "Names", "forward", "part", "wrapper"]
-
 RESERVED = frozenset(
     {
         "AgentT",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-__all__ = ["FOLDERS", "Difference", "compare", "write"]
-
 State: TypeAlias = Literal["missing", "stale", "out of date", "edited by hand", "not generated"]
 
 FOLDERS = ("backends", "converters", *(form.folder for form in FORMS.values() if form.folder))

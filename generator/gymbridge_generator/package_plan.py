@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Pairs: TypeAlias = Sequence[tuple[Backend, Backend]]
 
-__all__ = ["RUNTIME_API", "FolderPlan", "LazyName", "PackagePlan", "PassedOnPlan"]
-
 RUNTIME_API = 8
 """The runtime that generated code needs; a test compares it with the runtime's own number."""
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from gymbridge_generator.errors import SettingsError
 from gymbridge_generator.quoting import printable
 
-__all__ = ["Place", "place_of"]
-
 
 class Place(NamedTuple):
     """Where a package is imported from."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gymbridge_generator.load import Selection
     from gymbridge_generator.model import Backend
 
-__all__ = ["Page", "plan"]
-
 
 @dataclass(frozen=True)
 class Page:

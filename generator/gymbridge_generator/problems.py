@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = ["KeyPath", "explain", "located"]
-
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 _MOST = 50

@@ -11,8 +11,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["instead", "printable", "quoted", "spell"]
-
 _LONGEST = 80
 
 

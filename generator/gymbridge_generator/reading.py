@@ -14,8 +14,6 @@ from gymbridge_generator.quoting import printable
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["LARGEST", "read_text"]
-
 LARGEST = 1 << 18
 """The most bytes of a file; the shipped spec has a few thousand."""
 

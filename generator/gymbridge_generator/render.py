@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gymbridge_generator.plan import Page
 
-__all__ = ["MARKER", "render"]
-
 MARKER = "py.typed"
 """The empty file that tells type checkers that the package has types."""
 

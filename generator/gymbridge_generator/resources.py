@@ -11,15 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.resources.abc import Traversable
 
-__all__ = [
-    "SHIPPED",
-    "SHIPPED_SPEC",
-    "published_names",
-    "published_spec",
-    "shipped_spec",
-    "templates",
-]
-
 SHIPPED = "gymbridge"
 """The name under which `extends` finds the shipped spec."""
 SHIPPED_SPEC = "generator/gymbridge_generator/backends.toml"

@@ -6,8 +6,6 @@ import json
 
 from gymbridge_generator.model import Spec
 
-__all__ = ["schema"]
-
 
 def schema() -> str:
     """Return the schema as JSON."""

@@ -14,8 +14,6 @@ from gymbridge_generator.toml import is_array, is_table, parse_toml
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Settings", "root_of", "settings"]
-
 _KEYS = {
     "backends": "names, in an array",
     "out": "a path, in quotes",

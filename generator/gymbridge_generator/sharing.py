@@ -9,17 +9,6 @@ from gymbridge_generator.fast_path import is_numpy
 if TYPE_CHECKING:
     from gymbridge_generator.model import Backend
 
-__all__ = [
-    "RULE",
-    "Sharing",
-    "actions",
-    "observations",
-    "place",
-    "sharing",
-    "values",
-    "wrapped",
-]
-
 Sharing: TypeAlias = Literal["shared", "read-only view", "copied"]
 
 RULE: Final = (

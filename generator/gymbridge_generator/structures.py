@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from gymbridge_generator.layout import fold
 
-__all__ = ["LEAVES", "Structure", "structures"]
-
 LEAVES = ("_LeafT", "_Leaf2T", "_Leaf3T", "_Leaf4T")
 """The type variables of leaves, which may differ: bool and float arrays, numbers."""
 

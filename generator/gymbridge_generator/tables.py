@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["print_table", "print_text"]
-
 _NARROWEST = 20
 """The least width of the last column."""
 

@@ -12,8 +12,6 @@ from gymbridge_generator.layout import fold
 if TYPE_CHECKING:
     from gymbridge_generator.load import Selection
 
-__all__ = ["TestingPlan"]
-
 
 @dataclass(frozen=True)
 class TestingPlan:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gymbridge_generator.load import Selection
     from gymbridge_generator.model import Backend, Form
 
-__all__ = ["PairTypesPlan", "TestModulePlan", "plan_tests"]
-
 
 @dataclass(frozen=True)
 class TestModulePlan:

@@ -11,8 +11,6 @@ from gymbridge_generator.errors import Problem, SpecError
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-__all__ = ["is_array", "is_table", "parse_toml"]
-
 _MOST_DOTS = 1000
 """The most parts of keys in a line: `tomllib` needs quadratic time for them."""
 

@@ -20,8 +20,6 @@ from gymbridge_generator.header import is_untouched, with_header
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
-__all__ = ["change", "locked"]
-
 _STAGE = ".gymbridge-"
 """The beginning of the name of the hidden folder for new files."""
 _NOTE, _FILES = "note", "files"

@@ -11,17 +11,6 @@ import re
 
 from gymbridge_generator.quoting import quoted
 
-__all__ = [
-    "backend_name",
-    "class_name",
-    "dotted_name",
-    "export_name",
-    "extra_name",
-    "reference",
-    "requirement",
-    "title",
-]
-
 _REQUIREMENT = (
     r"[A-Za-z0-9][A-Za-z0-9._-]*"
     r"(\[[A-Za-z0-9,._-]+\])?"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from gymbridge_generator.model import Backend
 
-__all__ = ["WrapperPlan"]
-
 GYMNASIUM = "numpy"
 """The library of Gymnasium's own environments, and of examples."""
 

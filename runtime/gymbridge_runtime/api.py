@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from gymbridge_runtime._version import __version__
 
-__all__ = ["RUNTIME_API", "require_runtime_api"]
-
 RUNTIME_API = 8
 """Raised by one whenever packages must be generated again."""
 

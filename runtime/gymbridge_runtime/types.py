@@ -9,17 +9,6 @@ import numpy.typing as npt
 from gymnasium.spaces import Space
 from typing_extensions import TypeVar
 
-__all__ = [
-    "AnyArray",
-    "AnySpace",
-    "AnyType",
-    "HostArray",
-    "Info",
-    "MakeArray",
-    "MakeArrayAt",
-    "OneJaxDevice",
-]
-
 MadeT = TypeVar("MadeT")
 
 Info: TypeAlias = dict[str, Any]  # pyright: ignore[reportExplicitAny] Gymnasium's own

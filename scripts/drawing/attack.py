@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from scripts.drawing.svg import INK, QUIET, arrow, box, picture, text
 
-__all__ = ["attack_picture"]
-
 _OLD, _NEW, _WRONG = "#bcd9f7", "#ffdfad", "#b3261e"
 
 

@@ -10,8 +10,6 @@ from scripts.drawing.svg import QUIET, arrow, box, picture, text
 if TYPE_CHECKING:
     from gymbridge_generator.load import Selection
 
-__all__ = ["core_picture"]
-
 _LIBRARY, _CORE, _LINE = "#e5e9f2", "#dcd6f7", "#8f83cf"
 _STEPS = ("trees of values", "who owns memory", "dtypes and what fits", "devices and layouts")
 

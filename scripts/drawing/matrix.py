@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from gymbridge_generator.load import Selection
     from gymbridge_generator.model import Backend
 
-__all__ = ["libraries", "names", "sharing_picture"]
-
 _FILLS: dict[Sharing, str] = {"shared": "#bfe5c6", "read-only view": "#bcd9f7", "copied": "#ffdfad"}
 _WORDS: dict[Sharing, str] = {"shared": "shared", "read-only view": "view", "copied": "copied"}
 _MEANINGS: dict[Sharing, str] = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from html import escape
 
-__all__ = ["INK", "PAPER", "QUIET", "arrow", "box", "picture", "text"]
-
 INK = "#1c2430"
 QUIET = "#5b6675"
 PAPER = "#ffffff"

@@ -12,8 +12,6 @@ from typing import Final, TypedDict
 
 from scripts.versions import NEIGHBOURS, RUNS, SETTINGS
 
-__all__ = ["with_table"]
-
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 TITLES: Final = {
     "gymnasium": "Gymnasium",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Options", "Watch", "options"]
-
 EPISODES = 100  # the mean return is over this many episodes
 
 

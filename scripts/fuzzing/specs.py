@@ -6,8 +6,6 @@ from gymbridge_generator.errors import GeneratorError
 from gymbridge_generator.load import parse
 from gymbridge_generator.resources import shipped_spec
 
-__all__ = ["attack"]
-
 _SPEC = shipped_spec().read_text()
 
 

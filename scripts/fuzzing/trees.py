@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnyType
 
-__all__ = ["attack"]
-
 _LEAVES = 128
 """Bytes below this one are leaves, the others containers."""
 

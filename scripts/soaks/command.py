@@ -19,8 +19,6 @@ from .runs import LIBRARIES, Kind, Run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["main"]
-
 STEPS = 74
 """Steps of a wrapper in a row: two episodes."""
 

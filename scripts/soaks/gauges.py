@@ -17,8 +17,6 @@ from .worlds import OPEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Gauges", "Limit", "growth", "read"]
-
 _STATM = Path("/proc/self/statm")
 _OPEN_FILES = Path("/proc/self/fd")
 _MIB = 1 << 20

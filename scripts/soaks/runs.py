@@ -14,8 +14,6 @@ from .worlds import Shifting
 if TYPE_CHECKING:
     from gymbridge_runtime.types import AnyType
 
-__all__ = ["LIBRARIES", "Kind", "Run"]
-
 LIBRARIES = ("numpy", "torch", "jax", "mlx")
 """The libraries that need no GPU."""
 

@@ -13,8 +13,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from gymbridge_runtime.types import Info
 
-__all__ = ["OPEN", "Shifting"]
-
 OPEN: weakref.WeakSet[Shifting] = weakref.WeakSet()
 """The open environments; freed ones disappear."""
 

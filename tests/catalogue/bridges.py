@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from tests.support import Array, Library
 
-__all__ = ["Bridges", "package_of"]
-
 
 def package_of(library: str) -> str:
     """Return the name of the generated package."""

@@ -14,8 +14,6 @@ from typing_extensions import override
 
 from tests.support import Array, Host, Library
 
-__all__ = ["CATALOGUE", "CatalogueLibrary"]
-
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("float16", "float32", "float64")
 _COMPLEX = ("complex64", "complex128")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.testing.check import agent_action, rounded
 from gymbridge_runtime.testing.parallel_worlds import ParallelWorld
 from gymbridge_runtime.testing.side import Side

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.testing.expectation import Expectation
 from gymbridge_runtime.testing.side import Side
 

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 import pytest
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.testing.expectation import Expectation
 from gymbridge_runtime.testing.side import Side, numbers_of

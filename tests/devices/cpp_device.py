@@ -17,8 +17,6 @@ import torch
 
 from tests.devices.device import SIMULATED, Device, Transfers
 
-__all__ = ["NoCompilerError", "build", "missing_tools", "start"]
-
 Untyped: TypeAlias = Any
 """The built extension, and parts of PyTorch without types."""
 

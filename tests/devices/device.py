@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SIMULATED", "Device", "Transfers"]
-
 SIMULATED = "simulated"
 """PyTorch's name for the simulated devices."""
 

@@ -6,8 +6,6 @@ import ctypes
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["STAND_INS"]
-
 
 def _cupy_works() -> bool:
     if find_spec("cupy") is None:

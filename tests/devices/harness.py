@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from tests.devices.device import Device
 
-__all__ = ["BUILT", "DeviceProcess", "call", "on", "start", "started"]
-
 
 BUILT = ("cpp", "narrow")
 """The kinds of devices that need a compiler."""

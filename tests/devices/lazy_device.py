@@ -8,8 +8,6 @@ from torch._lazy import ts_backend
 
 from tests.devices.device import Device
 
-__all__ = ["start"]
-
 
 def start() -> Device:
     """Let PyTorch start the device."""

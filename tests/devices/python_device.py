@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from tests.support import Host
 
-__all__ = ["start"]
-
 Value: TypeAlias = Any
 """The arguments and results of operations: tensors, trees of them, and other values."""
 

@@ -15,19 +15,6 @@ from tests.libraries.torch import torch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = [
-    "ARRAY",
-    "DICT",
-    "INFO",
-    "MOVE",
-    "MOVES",
-    "World",
-    "WorldBatched",
-    "WorldVector",
-    "actual",
-    "leaves",
-]
-
 Value: TypeAlias = Any
 """A tree of arrays of NumPy, PyTorch or CuPy."""
 Step: TypeAlias = tuple[Value, Value, Value, Value, dict[str, Any]]

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.testing import Side
 from gymbridge_runtime.testing.expectation import Expectation
 
@@ -15,8 +15,6 @@ from tests.support import LIBRARIES
 
 if TYPE_CHECKING:
     from tests.support import Library, Pair
-
-__all__ = ["AGENTS", "Value", "batched_bridge", "bridge", "counterpart", "same", "vector_bridge"]
 
 Value: TypeAlias = Any
 """A value of a type that only the test knows."""

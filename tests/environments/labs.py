@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tests.environments.bridges import Value
     from tests.support import Host, Library
 
-__all__ = ["DirectLab", "ForeignBox", "ForeignDict", "ManagerLab", "Plain", "Skill"]
-
 WORLDS = 4
 MOVE = spaces.Box(-1, 1, (2,), np.float32)
 

@@ -12,8 +12,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from tests.environments.bridges import Value
 
-__all__ = ["Pool"]
-
 
 class Pool(VectorEnv[Any, Any, Any]):
     """Counts the steps of each environment; a batch has those whose actions came first."""

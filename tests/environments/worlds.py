@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tests.environments.bridges import Value
     from tests.support import Library
 
-__all__ = ["Colour", "Countdown", "Echo", "EchoVector", "Told", "made"]
-
 
 class Echo(gym.Env[Any, Any]):
     """Keeps the received action, and returns a sample of its observation space."""

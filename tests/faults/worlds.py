@@ -12,8 +12,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Scripted", "ScriptedVector", "Value", "fine", "fine_vector"]
-
 Value = Any
 """Any value that an environment returns or an agent passes."""
 

@@ -13,8 +13,6 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from typing_extensions import override
 
-__all__ = ["HOSTILE", "Expected", "Sample"]
-
 Sample = Any
 """A hostile value."""
 

@@ -12,8 +12,6 @@ from tests.support import PAIRS, Array, Host, Pair, identical
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["fuzz"]
-
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "float16", "float32", "float64", "complex64")
 ROOM = 4096
 """Bytes before and after the start of a view."""

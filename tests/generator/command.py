@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["GENERATOR", "OWN_SPEC", "RUNTIME", "gymbridge", "python"]
-
 GENERATOR = REPOSITORY / "generator"
 RUNTIME = REPOSITORY / "runtime"
 

@@ -17,20 +17,6 @@ from hypothesis import strategies as st
 
 from tests.support import LIBRARIES, Host, Library, identical
 
-__all__ = [
-    "Array",
-    "Frozen",
-    "Point",
-    "State",
-    "arrays",
-    "build",
-    "check",
-    "leaves",
-    "plans",
-    "stored",
-    "wholesale",
-]
-
 Tree = Any
 """A plan, a built value, or a result."""
 

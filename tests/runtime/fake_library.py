@@ -13,8 +13,6 @@ from gymbridge_runtime.core.converter import Converter
 if TYPE_CHECKING:
     from tests.support import Array, Host
 
-__all__ = ["FakeArray", "described", "fake_library", "memory_given"]
-
 
 class FakeArray:
     """An array of the fake library."""

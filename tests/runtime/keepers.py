@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from tests.support import Array, Host
 
-__all__ = ["FORMS", "NUMPY_PATTERNS", "TORCH_PATTERNS", "KeepingParallel", "Pattern"]
-
 Memory: TypeAlias = "Callable[[], Host | None]"
 """Returns the memory of the environment; None if it is gone."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from tests.support import Host
 
-__all__ = ["LAYOUTS", "SIZES", "Exposed", "expose"]
-
 SIZES = (8, 4096, 99_992, 100_000, 131_072, 1 << 20, 20_000_000)
 """Sizes in bytes: from two numbers to an image batch, with sizes next to thresholds."""
 

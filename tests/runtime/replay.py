@@ -10,8 +10,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from tests.support import Array
 
-__all__ = ["Replay", "ReplayVector"]
-
 
 class Replay(gym.Env["Array", "Array"]):
     """Every observation is ``observation``, every info ``info``; actions are kept.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.core.converter import Converter
 from gymnasium import spaces
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.core.ownership import Ownership
 from gymnasium import spaces

@@ -10,7 +10,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
-from gymbridge_runtime.backends.registry import backend_of, load
+from gymbridge_runtime.backends.base import load
+from gymbridge_runtime.backends.registry import backend_of
 from gymnasium import spaces
 
 from gymbridge import CupyToNumpy, NumpyToCupy

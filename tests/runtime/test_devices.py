@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.backends.array_api import NamespaceBackend
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.backends.dlpack import DlpackBackend
 from gymbridge_runtime.backends.jax import JAX, JaxBackend
-from gymbridge_runtime.backends.registry import load
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.core.ownership import Ownership
 from gymnasium import spaces
@@ -194,7 +194,7 @@ assert Pair("numpy", "jax").convert(3, device=layout).sharding.is_fully_replicat
     def test_an_array_with_an_equal_sharding_is_returned_itself(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.core.converter import Converter
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 convert = Converter(load("gymbridge_runtime.backends.jax:JAX"), device=batches, copy=False)
 spelt = jax.device_put(jnp.ones((8, 2)), NamedSharding(mesh, PartitionSpec("batch", None)))
 assert convert(spelt) is spelt
@@ -227,7 +227,7 @@ assert identical(np.array(env.told), np.arange(3, dtype=np.int32))
     def test_the_memory_kind_of_the_sharding_is_kept(self, eight: Interpreter) -> None:
         code = """
 layout = NamedSharding(mesh, PartitionSpec("batch", None), memory_kind="unpinned_host")
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 kinds = {one.kind for one in jax.devices()[0].addressable_memories()}
 assert {"unpinned_host", "device"} <= kinds, kinds
 for shape in ((8, 2), (8,)):
@@ -280,7 +280,7 @@ for array in step:
 
     def test_a_device_with_another_memory_kind_has_no_text(self, eight: Interpreter) -> None:
         code = """
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 backend = load("gymbridge_runtime.backends.jax:JAX")
 pinned = SingleDeviceSharding(devices[3], memory_kind="pinned_host")
 assert backend.device_text(pinned) is pinned
@@ -342,7 +342,7 @@ for array in (jnp.arange(8.0), elsewhere):
     def test_casts_stay_on_the_device_of_the_original(self, eight: Interpreter) -> None:
         code = """
 from gymbridge_runtime.core.converter import Converter
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 own = [jax.device_put(jnp.arange(8.0), place) for place in (devices[3], batches, replicated)]
 with jax.default_device(devices[2]):
     own += [jnp.arange(8.0)]
@@ -363,7 +363,7 @@ assert moved(own[0]).devices() == {devices[5]}
     ) -> None:
         code = """
 from gymbridge_runtime.core.converter import Converter
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 with jax.enable_x64(True):
     values = jnp.arange(8) + 2**40
     own = [jax.device_put(values, place) for place in (batches, replicated, devices[2])]

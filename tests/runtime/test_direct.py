@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
-from gymbridge_runtime.backends.base import Backend, Export, HostView
-from gymbridge_runtime.backends.registry import load, register
+from gymbridge_runtime.backends.base import Backend, Export, HostView, load
+from gymbridge_runtime.backends.registry import register
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.core.ownership import Ownership
 from typing_extensions import override

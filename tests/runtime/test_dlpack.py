@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.backends import registry
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.backends.dlpack_protocol import Exporter, LegacyExporter, host_view
-from gymbridge_runtime.backends.registry import load
 from gymbridge_runtime.core.converter import Converter
 from numpy.lib.stride_tricks import as_strided
 

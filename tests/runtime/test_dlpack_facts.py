@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.core.ownership import Ownership
 from typing_extensions import override

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.core.bounds import proves_fit
 from gymbridge_runtime.core.converter import Converter
 from gymnasium import spaces

@@ -14,7 +14,7 @@ from gymbridge_runtime import (
     CopyRequiredError,
     require_runtime_api,
 )
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.backends.torch import TORCH, TorchBackend
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.core.describe import describe

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.backends.jax import imports
 from gymbridge_runtime.backends.jax.imports import IMPORTS
 from gymbridge_runtime.backends.jax.packing import import_of
-from gymbridge_runtime.backends.registry import load
 from gymbridge_runtime.core.converter import converter_to
 from gymbridge_runtime.core.errors import REFUSED
 from gymbridge_runtime.wrappers.batched import BatchedBridge

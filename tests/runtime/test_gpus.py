@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 from gymbridge_runtime import CopyRequiredError
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.backends.dlpack_protocol import host_view
-from gymbridge_runtime.backends.registry import load
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.core.ownership import Ownership
 from typing_extensions import override

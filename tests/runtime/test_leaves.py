@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.core.ownership import Ownership
 from numpy.lib.stride_tricks import as_strided

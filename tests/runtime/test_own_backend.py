@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError, CopyRequiredError
 from gymbridge_runtime.backends import registry
-from gymbridge_runtime.backends.base import Backend, HostView
-from gymbridge_runtime.backends.registry import load
+from gymbridge_runtime.backends.base import Backend, HostView, load
 from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.ownership import Ownership
 from typing_extensions import override

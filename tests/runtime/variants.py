@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from tests.support import Array, Host
 
-__all__ = ["NUMBERS", "OBSERVATIONS", "Keep", "Make", "numbers"]
-
 
 class Keep(Protocol):
     """Records memory that the environment keeps, and returns it."""

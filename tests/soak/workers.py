@@ -13,8 +13,6 @@ from typing_extensions import override
 
 from tests.support import LIBRARIES
 
-__all__ = ["Closable", "ClosedError", "Counting", "Endless", "episode", "made", "report"]
-
 Value = Any
 
 

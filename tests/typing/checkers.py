@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["CHECKERS", "ROOTS", "Diagnostics", "Project", "differences", "marked", "run_all"]
-
 Found: TypeAlias = "Iterator[tuple[str, int, str]]"
 """The file, line and message of each diagnostic."""
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnyType, HostArray
 
-__all__ = ["fresh", "odd", "settle"]
-
 Value: TypeAlias = "HostArray | np.generic"
 
 # arrays that JAX computes own their memory; imported arrays may not

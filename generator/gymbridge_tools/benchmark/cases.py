@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from .pairs import Pair
     from .worlds import World
 
-__all__ = ["ARRAY", "CASES", "Aim", "Case", "cases_on", "results"]
-
 
 class Aim(NamedTuple):
     """The aims of gymbridge for a row."""

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from gymbridge_tools.cli.bench import Bench
 
-__all__ = ["benchmark"]
-
 QUICK = Budget(seconds=0.1, round_seconds=0.0004, rounds=15)
 THOROUGH = Budget(seconds=2, round_seconds=0.0006, rounds=100)
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .cases import Case
     from .pairs import Pair
 
-__all__ = ["COLUMNS", "Contest", "contest_of"]
-
 COLUMNS = ("bare", "floor", "gymbridge", "plain", "gymnasium")
 
 

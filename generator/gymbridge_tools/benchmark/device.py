@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .contest import Contest
 
-__all__ = ["counting", "require_device", "transfers"]
-
 aten: AnyType = torch.ops.aten
 COPIES = (aten._to_copy.default, aten.copy_.default)
 

@@ -24,24 +24,6 @@ if TYPE_CHECKING:
 
     from .pairs import Pair
 
-__all__ = [
-    "CAST",
-    "COPIED",
-    "COUNT",
-    "COUNTS",
-    "SHARED",
-    "compiled",
-    "image",
-    "mapping",
-    "number",
-    "one_array",
-    "placed",
-    "step",
-    "step_with_info",
-    "vector_step",
-    "vector_step_with_dict",
-]
-
 Way: TypeAlias = "Mapping[str, str]"
 """By the name of a pair: the expression that converts the array ``{0}``."""
 

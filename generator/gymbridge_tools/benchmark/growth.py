@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from .pairs import Pair
 
-__all__ = ["CURVES", "Curve", "Point", "measured_point"]
-
 BUDGET: Final = Budget(seconds=0.1, round_seconds=0.0004, rounds=5)
 MEMORY = 2**26  # the most bytes for the arguments of a round
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .results import Result
 
-__all__ = ["missed", "regressions"]
-
 MARGIN = 2
 
 

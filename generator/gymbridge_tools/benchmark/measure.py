@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from .contest import Contest
 
-__all__ = ["Budget", "Figures", "Measurement", "measure", "warm_up"]
-
 FEWEST = 10  # calls in a round
 UNTIMED = 4  # calls at the beginning of a long round
 WARM_UP = 40  # calls; JAX has compiled repeated signatures by then

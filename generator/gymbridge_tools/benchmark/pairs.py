@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnyType
 
-__all__ = ["PAIRS", "Pair"]
-
 TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX"}
 NAMESPACES: dict[str, ModuleType] = {"numpy": np, "torch": torch, "jax": jnp}
 

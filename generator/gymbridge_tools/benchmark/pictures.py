@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnyType
     from matplotlib.typing import RcKeyType
 
-__all__ = ["INK", "STYLE"]
-
 INK = "#808080"  # readable on white and on black
 STYLE: dict[RcKeyType, AnyType] = {
     "font.size": 10,

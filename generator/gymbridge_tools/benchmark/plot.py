@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .growth import Point
     from .results import Result
 
-__all__ = ["plot", "plot_growth"]
-
 COLOURS = {"floor": "#9e9e9e", "gymbridge": "#1e88e5", "gymnasium": "#f4811f"}
 LABELS = {"floor": "by hand", "gymbridge": "gymbridge", "gymnasium": "Gymnasium"}
 PAIR_COLOURS = ("#1e88e5", "#f4811f", "#43a047", "#d81b60", "#8e6bd6", "#a1887f")

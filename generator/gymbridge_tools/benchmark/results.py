@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .measure import Measurement
     from .pairs import Pair
 
-__all__ = ["Result", "as_json"]
-
 DISTRIBUTIONS = ("gymnasium", "jax", "numpy", "torch")
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from .pairs import Pair
 
-__all__ = ["Start", "import_seconds", "measured_start"]
-
 PROCESSES: Final = 7
 CONSTRUCTIONS: Final = 200
 STEPS: Final = 40

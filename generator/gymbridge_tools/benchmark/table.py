@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .results import Result
     from .start import Start
 
-__all__ = ["growth_table", "start_table", "summary", "table"]
-
 Line: TypeAlias = "tuple[str, Sequence[str] | None]"
 """A label and its cells, or the title of a section."""
 

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnyArray, AnySpace, AnyType
 
-__all__ = [
-    "ENVIRONMENTS",
-    "Balanced",
-    "BalancedVector",
-    "Replay",
-    "ReplayBatched",
-    "ReplayHalves",
-    "ReplayVector",
-    "Values",
-    "World",
-]
-
 ENVIRONMENTS = 16
 
 

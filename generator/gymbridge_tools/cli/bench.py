@@ -12,8 +12,6 @@ from gymbridge_tools.cli.command import Command
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["Bench"]
-
 
 class Bench(Command):
     """Measure conversions on this machine, next to code by hand and Gymnasium's wrappers."""

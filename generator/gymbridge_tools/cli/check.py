@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
-__all__ = ["Check"]
-
 
 class Check(Command):
     """Compare the wrappers with their spec; the exit status is 1 if they differ."""

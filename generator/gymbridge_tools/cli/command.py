@@ -6,8 +6,6 @@ import argparse
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-__all__ = ["Command", "CommandError"]
-
 
 class CommandError(Exception):
     """An error that the user can correct; its text says how, in one line."""

@@ -13,8 +13,6 @@ from gymbridge_generator.toml import is_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SHELLS", "PrintCompletion"]
-
 SHELLS = ("bash", "zsh", "fish")
 """The supported shells."""
 

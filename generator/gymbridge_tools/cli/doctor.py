@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from gymbridge_tools.doctor.findings import LibraryFinding, PairFinding, Report
 
-__all__ = ["Doctor"]
-
 
 class Doctor(Command):
     """Try what is installed; the exit status is 1 if something does not work."""

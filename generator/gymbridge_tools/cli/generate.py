@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
-__all__ = ["Generate"]
-
 
 class Generate(Command):
     """Write what is missing or out of date."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
-__all__ = ["List"]
-
 
 class List(Command):
     """Show the wrappers of a spec."""

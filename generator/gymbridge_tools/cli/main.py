@@ -26,8 +26,6 @@ from gymbridge_tools.cli.schema import Schema
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["main"]
-
 _COMMANDS: dict[str, type[Command]] = {
     command.name: command for command in (Generate, Check, List, Doctor, Probe, Bench, Schema)
 }

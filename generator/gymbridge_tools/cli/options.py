@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["declare_backends", "declare_out", "declare_spec", "declare_tests"]
-
 
 def declare_spec(parser: argparse.ArgumentParser) -> None:
     """Add ``--spec``."""

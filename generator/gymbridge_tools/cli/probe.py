@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-__all__ = ["Probe"]
-
 _PATIENCE = 120.0
 
 

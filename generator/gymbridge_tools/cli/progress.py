@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from rich.status import Status
 
-__all__ = ["Bar", "Progress"]
-
 
 class Progress:
     """A line on the error output; as a context manager it returns the function that changes it."""

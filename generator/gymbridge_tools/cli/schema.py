@@ -12,8 +12,6 @@ from gymbridge_tools.cli.command import Command
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["Schema"]
-
 
 class Schema(Command):
     """Print the JSON Schema of specs, for editors."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from gymbridge_tools.doctor.package import Pair
 
-__all__ = ["attempt"]
-
 _SHAPE = (2, 8)
 _SPACE = Box(-np.inf, np.inf, _SHAPE[1:], np.float32)
 

@@ -19,8 +19,6 @@ from gymbridge_tools.doctor.versions import combinations, installed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["examine"]
-
 _ALWAYS = ("gymnasium", "array-api-compat", "ml_dtypes")
 
 

@@ -7,8 +7,6 @@ from typing import Literal, TypeAlias
 
 from gymbridge_generator.sharing import RULE
 
-__all__ = ["Combination", "LibraryFinding", "LibraryState", "Memory", "PairFinding", "Report"]
-
 LibraryState: TypeAlias = Literal["works", "not installed", "broken"]
 Memory: TypeAlias = Literal["shared", "read-only view", "copied", ""]
 """How memory is treated; empty if that is unknown."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gymbridge_tools.doctor.findings import LibraryState
     from gymbridge_tools.doctor.package import Library
 
-__all__ = ["WrongError", "backend_in", "has_gpu", "look", "versions_of"]
-
 _WIDE = ("int64", "float64", "complex128")
 """The dtypes that some libraries narrow."""
 _GPU = "cuda"

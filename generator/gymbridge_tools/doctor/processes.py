@@ -17,8 +17,6 @@ from typing_extensions import TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["PATIENCE", "Survey"]
-
 SubjectT = TypeVar("SubjectT")
 FindingT = TypeVar("FindingT")
 

@@ -11,8 +11,6 @@ from gymbridge_tools.doctor.findings import Combination
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["combinations", "installed"]
-
 
 @dataclass(frozen=True)
 class _Known:

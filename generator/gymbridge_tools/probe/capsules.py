@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
     from typing_extensions import CapsuleType
 
-__all__ = ["WithOffset", "version_of"]
-
 _pointer = cast(
     "Callable[[object, bytes], int]",
     ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(

@@ -16,8 +16,6 @@ from gymbridge_tools.probe.subject import (
     dotted_if_there,
 )
 
-__all__ = ["QUESTIONS"]
-
 _READ = ("device", "place")
 _MOVE = ("to_device", "to")
 _WITHIN = ("device", "identity")

@@ -15,8 +15,6 @@ from gymbridge_tools.probe.subject import (
     dotted_if_there,
 )
 
-__all__ = ["DTYPES", "QUESTIONS"]
-
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),

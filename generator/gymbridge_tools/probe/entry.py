@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from gymbridge_tools.probe.facts import Fact, Value
     from gymbridge_tools.probe.findings import Finding
 
-__all__ = ["entry"]
-
 _WIDTH = 100
 _REMARKABLE = ("byte_offset", "slices", "gives", "takes")
 """The questions whose answer "no" is worth a comment."""

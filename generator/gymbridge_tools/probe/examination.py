@@ -15,8 +15,6 @@ from gymbridge_tools.probe.partners import PARTNERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["NoArraysError", "Report", "examine"]
-
 
 class NoArraysError(Exception):
     """No way was found to make an array of the library from one of NumPy."""

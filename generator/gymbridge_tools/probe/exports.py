@@ -14,8 +14,6 @@ from gymbridge_tools.probe.capsules import version_of
 from gymbridge_tools.probe.findings import Answer
 from gymbridge_tools.probe.subject import Caught, Subject, WrongError, aligned, attribute, called
 
-__all__ = ["QUESTIONS"]
-
 _KEYWORDS: dict[str, object] = {
     "stream": None,
     "max_version": (1, 3),

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from gymbridge_tools.probe.examination import Report
 
-__all__ = ["Fact", "Value", "facts"]
-
 Value: TypeAlias = "str | int | bool | list[str] | dict[str, str]"
 
 _STANDARD = [name for name in DTYPES if name != "float16"]

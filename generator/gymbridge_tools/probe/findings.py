@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Answer", "Finding", "Outcome", "Question", "Way", "ended"]
-
 Outcome: TypeAlias = Literal["answered", "refused", "ended"]
 """The outcome of a question: an answer, an error, or the end of the process."""
 

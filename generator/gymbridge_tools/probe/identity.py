@@ -12,8 +12,6 @@ import numpy as np
 from gymbridge_tools.probe.findings import Answer
 from gymbridge_tools.probe.subject import Subject, aligned, attribute, dotted_if_there
 
-__all__ = ["QUESTIONS", "distribution_of", "is_typed"]
-
 _IMPORTERS = (
     *("from_dlpack", "utils.dlpack.from_dlpack", "dlpack.from_dlpack"),
     *("experimental.dlpack.from_dlpack", "numpy.from_dlpack"),

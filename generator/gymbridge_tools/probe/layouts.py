@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["LAYOUTS", "MOST_DIMENSIONS", "OFFSETS", "QUESTIONS"]
-
 _CUBE: HostArray = aligned(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
 
 LAYOUTS: dict[str, Callable[[], HostArray]] = {

@@ -13,8 +13,6 @@ from gymbridge_tools.probe.subject import Caught, Subject, WrongError, aligned, 
 if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["QUESTIONS"]
-
 _ROUNDS = 40
 _WRITTEN = 7
 """The number that overwrites ones."""

@@ -13,8 +13,6 @@ from gymbridge_tools.probe.subject import Subject, WrongError, aligned, attribut
 if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["PARTNERS", "QUESTIONS"]
-
 PARTNERS = {"torch": "torch", "jax": "jax.numpy"}
 """The libraries to try beside NumPy, and the path of their `from_dlpack`."""
 

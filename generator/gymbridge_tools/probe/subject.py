@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from gymbridge_tools.probe.findings import Question, Way
 
-__all__ = ["Caught", "Subject", "WrongError", "aligned", "attribute", "called", "dotted_if_there"]
-
 _LONGEST: Final = 120
 """The most characters of an error that are quoted."""
 

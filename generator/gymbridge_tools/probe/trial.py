@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from gymbridge_tools.probe.examination import Report
 
-__all__ = ["try_entry"]
-
 _PROMISES = ("dtype", "bfloat16", "layout", "offset", "read_only", "zero_d")
 """The questions whose answers an entry lists; without an answer it promises less."""
 _REFUSED = "refused"

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["NamespaceBackend", "backend_for"]
-
 _ALIGNMENT = 64
 """The alignment in bytes that DLPack asks for."""
 

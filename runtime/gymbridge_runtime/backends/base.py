@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
     from typing_extensions import TypeIs
 
-__all__ = ["AnyBackend", "Backend", "Export", "HostView", "load"]
-
 ArrayT_contra = TypeVar("ArrayT_contra", contravariant=True)
 DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
     from typing_extensions import CapsuleType
 
-__all__ = ["CUPY", "CupyBackend"]
-
 
 class _Flags(Protocol):
     @property

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["DlpackBackend"]
-
 _Version: TypeAlias = Literal["legacy", "1.0", "1.1", "1.2", "1.3"]
 
 _STANDARD = (

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-__all__ = ["DlpackDevices", "listed_devices", "short_name"]
-
 _WRAPPED = re.compile(r"[\w.]+\(['\"]?(?P<text>[^'\"]*)['\"]?\)")
 """Text within a type's name: ``Device(opencl:cpu:0)``, ``array_api_strict.Device('device1')``."""
 

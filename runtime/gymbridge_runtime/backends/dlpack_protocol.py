@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnyArray
     from typing_extensions import CapsuleType
 
-__all__ = [
-    "CUDA",
-    "GPUS",
-    "ROCM",
-    "Exporter",
-    "LegacyExporter",
-    "Producer",
-    "device_of",
-    "host_view",
-    "is_host_memory",
-]
-
 CUDA: Final = 2
 ROCM: Final = 10
 GPUS: Final = frozenset({CUDA, ROCM})

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-__all__ = ["dotted"]
-
 
 def dotted(path: str, module: str) -> object:
     """Return the object at ``path``, which begins with ``module``."""

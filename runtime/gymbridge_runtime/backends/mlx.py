@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import HostArray, MakeArray
 
-__all__ = ["MLX", "MlxBackend", "from_numpy", "to_numpy"]
-
 # every import narrows float64, although MLX's CPU can compute with it
 _KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - HALVES.keys()
 

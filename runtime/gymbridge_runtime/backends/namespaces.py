@@ -14,8 +14,6 @@ from gymbridge_runtime.core.narrowing import untyped
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Namespace", "module_name_to_namespace", "module_namespace", "namespace_name"]
-
 Namespace: TypeAlias = ModuleType | str
 """``torch``, ``jax.numpy``, ``array_api_compat.dask.array``, …, or the name of one."""
 

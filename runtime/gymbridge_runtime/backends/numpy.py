@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.core.dtypes import AnyDType
 
-__all__ = ["NUMPY", "NumpyBackend"]
-
 
 class NumpyBackend(Backend[HostArray, None]):
     """NumPy: mutable arrays in host memory, read-only where a flag says so."""

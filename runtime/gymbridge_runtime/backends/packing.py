@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["download", "upload"]
-
 ArrayT = TypeVar("ArrayT")
 
 _LARGE: Final = 64 * 1024

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.backends.base import AnyBackend
 
-__all__ = ["LISTENERS", "backend_named", "backend_of", "load", "notify", "recognise", "register"]
-
 _REFERENCES = {
     "numpy": "gymbridge_runtime.backends.numpy:NUMPY",
     "torch": "gymbridge_runtime.backends.torch:TORCH",

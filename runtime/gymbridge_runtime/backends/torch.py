@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import HostArray, MakeArray
 
-__all__ = ["TORCH", "TorchBackend", "from_numpy", "item", "to_numpy"]
-
 # PyTorch does not import these dtypes of ml_dtypes, so their bits are passed
 _EXTENDED: Final = (
     *("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 _Fit: TypeAlias = "Callable[[AnySpace, object], object]"
 
-__all__ = ["Fitter", "samples_like"]
-
 _KNOWN: Final[frozenset[type[AnySpace]]] = frozenset(
     {
         *(spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete),

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend, HostView
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Arrays"]
-
 _BITS_IN_WORDS = 1024
 _CAST_FIRST = "cast it first, or allow copies"
 

@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from gymbridge_runtime.types import HostArray
 
-__all__ = [
-    "OBJECT_ARRAY",
-    "AnyContainer",
-    "Container",
-    "UnconvertedContainerWarning",
-    "container_of",
-    "register_container",
-]
-
 ValueT = TypeVar("ValueT")
 AuxT = TypeVar("AuxT")
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Converter", "Part", "convert_together", "converter_to"]
-
 
 class Converter:
     """Converts every array and number of a tree to ``target``; the rest stays as it is.

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["describe", "shown", "step_to"]
-
 
 def describe(value: object) -> str:
     """Describe a value as ``torch.Tensor of float32, shape (3,), on cuda:0``."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend, Export
     from gymbridge_runtime.core.dtypes import AnyDType
 
-__all__ = ["DirectImport"]
-
 
 class DirectImport(NamedTuple):
     """The import of arrays into ``target`` from memory that both libraries reach.

@@ -16,23 +16,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from gymbridge_runtime.types import HostArray
 
-__all__ = [
-    "HALVES",
-    "ORDINARY",
-    "AnyDType",
-    "dtype_name",
-    "extended_dtype",
-    "first_misfit",
-    "is_extended_name",
-    "is_floating",
-    "is_integer",
-    "is_number",
-    "named_dtype",
-    "safe_casts",
-    "spelled_dtype",
-    "words_of",
-]
-
 AnyDType: TypeAlias = np.dtype[Any]  # pyright: ignore[reportExplicitAny] a dtype of anything
 
 ORDINARY: Final = (

@@ -7,8 +7,6 @@ from typing import Final
 from gymbridge_runtime.core.describe import shown
 from typing_extensions import override
 
-__all__ = ["REFUSED", "BackendNotInstalledError", "ConversionError", "CopyRequiredError"]
-
 _LONG_PATH = 160
 
 REFUSED: Final = Exception

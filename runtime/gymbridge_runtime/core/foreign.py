@@ -10,8 +10,6 @@ from gymbridge_runtime.backends.dlpack_protocol import Producer, host_view
 from gymbridge_runtime.core.describe import describe, shown
 from gymbridge_runtime.core.errors import ConversionError
 
-__all__ = ["foreign_view", "is_foreign_array"]
-
 
 def is_foreign_array(kind: type[object]) -> bool:
     """Tell whether ``kind`` has the methods of an array."""

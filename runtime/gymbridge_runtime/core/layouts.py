@@ -9,8 +9,6 @@ from gymbridge_runtime.core.memory import is_aligned
 if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Layouts", "has_whole_strides", "odd_layout"]
-
 
 class Layouts(NamedTuple):
     """The strides and the alignment that an importer takes."""

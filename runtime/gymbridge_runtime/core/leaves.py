@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.backends.base import AnyBackend
 
-__all__ = ["NUMBERS", "TYPES", "LeafType", "Role", "kind_of_numbers", "treatment_of"]
-
 
 Role: TypeAlias = Literal[
     "keep",  # it stays itself

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = [
-    "aligned_copy",
-    "as_array",
-    "behaved_items",
-    "copied",
-    "is_aligned",
-    "is_behaved",
-    "is_writable",
-    "ndarray",
-    "number_of",
-    "silence",
-    "usual_items",
-]
-
 # -- functions of NumPy that rendered code calls with values of unknown type ------------------
 
 ndarray: Final = np.ndarray

@@ -18,27 +18,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, HostArray
     from typing_extensions import TypeIs
 
-__all__ = [
-    "is_box",
-    "is_dict_space",
-    "is_discrete",
-    "is_graph",
-    "is_host_array",
-    "is_host_kind",
-    "is_host_scalar",
-    "is_mapping",
-    "is_multi_discrete",
-    "is_one_of",
-    "is_plain_dict",
-    "is_sequence",
-    "is_sequence_space",
-    "is_single_number",
-    "is_space",
-    "is_tuple",
-    "is_tuple_space",
-    "untyped",
-]
-
 KindT = TypeVar("KindT")
 
 

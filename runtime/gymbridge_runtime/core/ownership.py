@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = [
-    "ALLOW_COPIES",
-    "ALONE_AS_ARGUMENT",
-    "ALONE_AS_CHILD",
-    "IS_PROVABLE",
-    "Owner",
-    "Ownership",
-    "is_alone",
-    "obstacle",
-    "own",
-]
-
 ALLOW_COPIES: Final = "allow copies: copy=None or copy=True"
 """What to do about a `CopyRequiredError`."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.core.converter import Converter
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["host_numbers", "to_python"]
-
 
 _USUAL: Final = frozenset({bool, float, np.bool_, np.float32, np.float64})
 """The types of most rewards and flags; Python converts all their values."""

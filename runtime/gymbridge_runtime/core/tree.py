@@ -23,18 +23,6 @@ from gymbridge_runtime.core.ownership import ALONE_AS_CHILD, getrefcount
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = [
-    "Leaf",
-    "Leaves",
-    "Node",
-    "flatten",
-    "path_to",
-    "too_deep",
-    "unflatten",
-    "warn_if_unconverted",
-    "warn_once",
-]
-
 Leaf: TypeAlias = tuple[object, LeafType, bool]
 """A leaf, the treatment of its type, and whether nobody else refers to it."""
 

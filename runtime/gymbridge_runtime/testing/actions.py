@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.testing.pair import Pair, Sides
     from gymbridge_runtime.types import AnySpace, HostArray
 
-__all__ = ["ActionTests"]
-
 
 def _leaves(sample: object) -> Iterator[HostArray]:
     """Return the arrays and numbers of a sample."""

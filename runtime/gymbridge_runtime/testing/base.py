@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.testing.pair import Pair, Sides
     from gymbridge_runtime.testing.side import Library
 
-__all__ = ["PairTests", "outcome"]
-
 
 def outcome(convert: Callable[[], object]) -> object:
     """Return the result of a conversion, or its error."""

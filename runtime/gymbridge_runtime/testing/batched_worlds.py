@@ -14,8 +14,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, HostArray, Info
 
-__all__ = ["BatchedWorld", "EchoBatched"]
-
 _COUNT = 2
 
 

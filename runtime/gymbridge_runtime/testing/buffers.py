@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.testing.side import Side
     from gymbridge_runtime.types import AnySpace, HostArray, Info
 
-__all__ = ["BufferTests"]
-
 _T = TypeVar("_T")
 
 _STEPS: Final = 20

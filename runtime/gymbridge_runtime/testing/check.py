@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.wrappers.settings import Settings
 
-__all__ = ["BridgeMismatchError", "agent_action", "check_bridge", "rounded"]
-
 _SHOWN = 20
 
 

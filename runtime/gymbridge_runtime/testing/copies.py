@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["copied"]
-
 _T = TypeVar("_T")
 
 

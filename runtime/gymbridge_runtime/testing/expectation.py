@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.testing.side import Side
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Difference", "Expectation", "items_of"]
-
 _LONG = 60
 
 

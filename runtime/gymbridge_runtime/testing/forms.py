@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace
     from gymnasium.envs.registration import EnvSpec
 
-__all__ = ["BY_NAME", "Driven", "Form", "Step", "Wrapped", "form_of"]
-
 Step: TypeAlias = tuple[object, ...]
 """The result of `reset` (two values) or of `step` (five)."""
 

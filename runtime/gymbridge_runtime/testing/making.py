@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnySpace
 
-__all__ = ["Keeper", "echo", "world"]
-
 _NAMES: dict[type[gym.Env[object, object]], str] = {
     World: "gymbridge-testing/World-v0",
     BatchedWorld: "gymbridge-testing/BatchedWorld-v0",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.testing.side import Side
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["OwnershipTests", "are_on_host", "shares"]
-
 _SIZES = (8, 4096, 100_000, 1 << 20)
 """Sizes in bytes: small arrays, and large ones that libraries prefer not to copy."""
 

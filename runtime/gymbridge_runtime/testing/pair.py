@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.testing.forms import Wrapped
 
-__all__ = ["Pair", "Sides"]
-
 
 class _Converter(Protocol):
     def __call__(self, value: object, *, copy: bool | None = None) -> object: ...

@@ -13,8 +13,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, HostArray, Info
 
-__all__ = ["EchoParallel", "ParallelWorld"]
-
 _LATE, _BORN, _DIES = "late", 2, 3
 """The agents from the second step on, and the number of steps of the first agent."""
 

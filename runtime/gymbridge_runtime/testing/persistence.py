@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.testing.forms import Wrapped
     from gymbridge_runtime.testing.pair import Pair, Sides
 
-__all__ = ["EpisodeTests"]
-
 _WAYS: dict[str, Callable[[object], object]] = {
     "pickle": lambda env: cast("object", pickle.loads(pickle.dumps(env))),
     "deepcopy": copy.deepcopy,

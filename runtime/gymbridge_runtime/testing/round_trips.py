@@ -12,8 +12,6 @@ from gymbridge_runtime.testing.side import same_bytes
 if TYPE_CHECKING:
     from gymbridge_runtime.testing.pair import Pair
 
-__all__ = ["RoundTripTests"]
-
 
 class RoundTripTests(PairTests):
     """Converters of both directions undo each other, and do not change their sources."""

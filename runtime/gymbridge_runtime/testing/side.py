@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["Library", "Side", "numbers_of", "same_bytes"]
-
 
 class Library(Protocol):
     """Makes and reads arrays of one library without the code under test."""

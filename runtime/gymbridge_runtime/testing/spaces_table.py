@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import AnySpace
 
-__all__ = ["SPACES", "box_of"]
-
 
 _box = cast("Callable[..., AnySpace]", spaces.Box)
 

@@ -9,8 +9,6 @@ from gymbridge_runtime.testing.ownership import OwnershipTests
 from gymbridge_runtime.testing.persistence import EpisodeTests
 from gymbridge_runtime.testing.round_trips import RoundTripTests
 
-__all__ = ["BridgeSuite"]
-
 
 class BridgeSuite(
     LeafTests, OwnershipTests, BufferTests, ActionTests, RoundTripTests, EpisodeTests

@@ -17,20 +17,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, HostArray, Info
 
-__all__ = [
-    "EPISODE",
-    "MOVE",
-    "NUMPY",
-    "POSE",
-    "Arrays",
-    "Echo",
-    "EchoVector",
-    "World",
-    "WorldVector",
-    "copied",
-    "moved",
-]
-
 EPISODE = 5
 """The number of steps in an episode of a world."""
 

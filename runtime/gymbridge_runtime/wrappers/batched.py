@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.wrappers.settings import Options
     from typing_extensions import Unpack
 
-__all__ = ["BatchedBridge"]
-
 ResultsT = TypeVar("ResultsT", bound="Sized")
 
 _RESULTS: Final = 5

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, HostArray
     from gymbridge_runtime.wrappers.settings import Settings
 
-__all__ = ["BatchedConversions"]
-
 _BOOL: Final = np.dtype(np.bool_)
 _dtype_of: Final = cast("Callable[[object], object]", attrgetter("dtype"))
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import AnySpace, HostArray, Info
     from gymnasium.envs.registration import EnvSpec
 
-__all__ = ["BatchedEnv", "BatchedWrapper", "as_space", "owner_of"]
-
 # with defaults, pyright would not find the structure of observations
 ObsT_co = TypeVar("ObsT_co", covariant=True)
 ActT_contra = TypeVar("ActT_contra", contravariant=True)

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.wrappers.settings import Settings
     from gymbridge_runtime.wrappers.wrapper import Bridge
 
-__all__ = ["Conversions", "ParallelConversions", "SingleConversions", "VectorConversions"]
-
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 EnvActT = TypeVar("EnvActT")

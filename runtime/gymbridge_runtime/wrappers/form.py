@@ -13,8 +13,6 @@ from gymnasium.vector import VectorEnv
 if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend
 
-__all__ = ["Form", "require_form", "require_source"]
-
 Form: TypeAlias = Literal["single", "vector", "parallel", "batched"]
 
 _TAKE = {

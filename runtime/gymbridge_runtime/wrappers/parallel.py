@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.wrappers.settings import Options
     from typing_extensions import Unpack
 
-__all__ = ["ParallelBridge"]
-
 
 class ParallelBridge(
     ParallelWrapper[AgentT, WrapperObsType, WrapperActType],

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.types import Info
 
-__all__ = ["Options", "Settings"]
-
 
 class Options(TypedDict, total=False):
     """The arguments that wrappers of all forms take."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.wrappers.settings import Options
     from typing_extensions import Unpack
 
-__all__ = ["SingleBridge"]
-
 
 class SingleBridge(
     gym.Wrapper[WrapperObsType, WrapperActType, ObsType, ActType],

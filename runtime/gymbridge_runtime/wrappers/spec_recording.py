@@ -21,6 +21,3 @@ else:
         """The class at run time."""
 
         _record = RecordConstructorArgs.__init__
-
-
-__all__ = ["Recorded"]

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
     from typing_extensions import Unpack
 
-__all__ = ["VectorBridge"]
-
 
 _ENVPOOL = frozenset({"async_reset", "recv", "send", "xla"})
 

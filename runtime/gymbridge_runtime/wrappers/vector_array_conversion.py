@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.wrappers.settings import Settings
     from gymnasium.vector import VectorEnv
 
-__all__ = ["ArrayConversion"]
-
 
 class ArrayConversion(VectorBridge[WrapperObsType, WrapperActType, ObsType, ActType, ArrayType]):
     """Use vector environments of one array API library from another.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.wrappers.form import Form
 
-__all__ = ["Bridge"]
-
 
 class Bridge(Recorded):
     """A wrapper of gymbridge, of any form.

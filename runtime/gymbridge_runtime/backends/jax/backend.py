@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray, OneJaxDevice
 
-__all__ = ["JAX", "ArrayImpl", "JaxBackend", "to_numpy"]
-
 _Placement: TypeAlias = "OneJaxDevice | Sharding"
 
 # JAX declares these without types, or with types that jaxlib lacks

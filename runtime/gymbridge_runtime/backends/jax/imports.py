@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 
     from gymbridge_runtime.types import HostArray, MakeArrayAt
 
-__all__ = [
-    "CONFIG",
-    "IMPORTS",
-    "MOST_AT_ONCE",
-    "SMALL",
-    "CompiledImports",
-    "from_numpy_many",
-    "from_numpy_to",
-    "size_of",
-]
-
 SMALL: Final = 100_000
 """The size in bytes from which JAX should take memory over instead of copying it again."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
-__all__ = ["import_of", "jitted"]
-
 ResultT = TypeVar("ResultT")
 
 _Import: TypeAlias = "Callable[[Sequence[HostArray]], Sequence[object]]"
