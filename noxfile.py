@@ -112,7 +112,7 @@ def mjlab(session: nox.Session) -> None:
     """Play mjlab, which simulates many worlds and returns arrays only; the first run compiles."""
     install(session, "jax,torch")
     # mjlab wants other versions of MuJoCo and Pillow than the tests are run with
-    session.install("-q", "torch==2.13.0", "mjlab==1.6.0", "pytest", "hypothesis")
+    session.install("-q", "torch==2.13.0", "mjlab==1.6.0", "pytest", "pytest-xdist", "hypothesis")
     session.run("pytest", "tests/environments/test_mjlab.py", *session.posargs)
 
 
