@@ -63,12 +63,14 @@ class ConverterPlan:
                 blocks[f"..backends.{library}"] |= names
         else:
             blocks[f"..backends.{source.name}"].remove(ours.constant)
-        copies = not (target.copies_in and _is_writable(source))
-        helpers = {"usual_items"}
-        if copies:
+        makes_copies = paths.obs is not None and paths.obs.takes_device
+        copies = not makes_copies and not (target.copies_in and _is_writable(source))
+        shares = sharing.sharing(source, target) == "shared"
+        helpers = (
+            {"behaved_items", "is_behaved"} if shares and is_numpy(source) else {"usual_items"}
+        )
+        if shares or copies:
             helpers.add("copied")
-        if sharing.sharing(source, target) == "shared" and is_numpy(source):
-            helpers = {"behaved_items", "copied", "is_behaved"}
         return cls(
             function=naming.forward(source, target),
             source=source.title,
@@ -82,7 +84,7 @@ class ConverterPlan:
                 "device", f"Where the result goes; {sharing.place(source, target)}.", indent=8
             ),
             path=paths.obs,
-            shares=sharing.sharing(source, target) == "shared",
+            shares=shares,
             copies=copies,
             helpers=", ".join(sorted(helpers)),
             is_view=sharing.sharing(source, target) == "read-only view" and is_numpy(target),

@@ -24,7 +24,7 @@ class FastPath:
     make: str
     """The function that makes an array of NumPy's memory; empty for NumPy's arrays."""
     takes_device: bool
-    """Whether that function also takes a device, and may return None."""
+    """Whether that function copies to a device; it may return None."""
     make_many: str
     """The function that makes several arrays at once; empty where there is none."""
     item: str

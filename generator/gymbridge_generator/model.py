@@ -121,9 +121,9 @@ class Calls(_Table):
     from_numpy: Reference | None = None
     """Makes an array over aligned NumPy memory that may be written into."""
     from_numpy_to: Reference | None = None
-    """Makes an array of NumPy memory on a device, `(array, device)`; it may return None."""
+    """Copies an array to a device, `(array, device)`; it may return None."""
     from_numpy_many: Reference | None = None
-    """Makes copies of several arrays on a device, `(arrays, device)`; it may return None."""
+    """Copies several arrays to a device, `(arrays, device)`; it may return None."""
     item: Reference | None = None
     """Returns the number of an array with one element."""
 

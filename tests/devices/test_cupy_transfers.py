@@ -7,7 +7,7 @@ import pytest
 
 from gymbridge.cupy_to_numpy import cupy_to_numpy, numpy_to_cupy
 from tests.devices.test_transfers import FORMS, MOVED, SEEN, STEPS
-from tests.devices.worlds import actual
+from tests.devices.worlds import actual, sampled
 from tests.environments.bridges import same
 from tests.libraries.simulated_cupy import Transfers, cupy, simulation
 
@@ -42,7 +42,7 @@ def test_environments_of_cupy(form: str, seen: str, moved: str) -> None:
     agent = package.CupyToNumpy(package.NumpyToCupy(world), env_device=1)
     agent.reset()
     for _ in range(STEPS):
-        action = agent.action_space.sample()
+        action = sampled(agent)
         _ = simulation.take_transfers()
         step = agent.step(action)
         transfers = simulation.take_transfers()

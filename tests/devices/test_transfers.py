@@ -9,6 +9,7 @@ import pytest
 
 import gymbridge
 import gymbridge.batched
+import gymbridge.parallel
 import gymbridge.vector
 from gymbridge.numpy_to_torch import numpy_to_torch, torch_to_numpy
 from tests.devices.device import Transfers
@@ -21,9 +22,11 @@ from tests.devices.worlds import (
     MOVES,
     World,
     WorldBatched,
+    WorldParallel,
     WorldVector,
     actual,
     leaves,
+    sampled,
 )
 from tests.environments.bridges import same
 from tests.libraries.ml_dtypes import ml_dtypes
@@ -68,6 +71,7 @@ TREES: dict[str, tuple[dict[str, Any], int]] = {
 FORMS: dict[str, tuple[Any, Any]] = {
     "single": (gymbridge, World),
     "vector": (gymbridge.vector, WorldVector),
+    "parallel": (gymbridge.parallel, WorldParallel),
     "batched": (gymbridge.batched, WorldBatched),
 }
 MOVED = {"one": MOVE, "three": MOVES}
@@ -108,7 +112,7 @@ def test_environments_on_a_device(device: Device, form: str, seen: str, moved: s
     agent.reset()
     assert device.take_transfers() == Transfers(downloads=1)
     for _ in range(STEPS):
-        action = agent.action_space.sample()
+        action = sampled(agent)
         _ = device.take_transfers()
         step = agent.step(action)
         transfers = device.take_transfers()
@@ -123,6 +127,7 @@ def test_environments_on_a_device(device: Device, form: str, seen: str, moved: s
 @on("cpp")
 def test_packs_are_as_few_as_possible(device: Device, name: str) -> None:
     tree, count = TREES[name]
+    _ = numpy_to_torch(ARRAY, device=device.name)  # the first use tries the device
     _ = device.take_transfers()
     there = numpy_to_torch(tree, device=device.name)
     assert device.take_transfers() == Transfers(uploads=count)

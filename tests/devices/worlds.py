@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -38,6 +38,14 @@ def leaves(tree: Value) -> Iterator[Value]:
             yield from leaves(child)
     elif isinstance(tree, torch.Tensor) or getattr(tree, "dtype", np.dtype("O")).kind in "biufc":
         yield tree
+
+
+def sampled(agent: Value) -> Value:
+    """Return a random action, or one for each agent of a parallel environment."""
+    space = agent.action_space
+    if isinstance(space, spaces.Space):
+        return space.sample()
+    return {name: space(name).sample() for name in agent.agents}
 
 
 def mapped(convert: Callable[[Value], Value], tree: Value) -> Value:
@@ -87,8 +95,12 @@ class _Kept:
         return before
 
 
+NUMBERS = np.zeros(()), np.zeros((), np.bool_), np.zeros((), np.bool_)
+"""The initial reward and flags."""
+
+
 class World(gym.Env[Value, Value]):
-    """A single environment.
+    """A single environment, with arrays for reward and flags.
 
     Args:
         obs: The initial values of observations, as NumPy arrays.
@@ -106,7 +118,7 @@ class World(gym.Env[Value, Value]):
     ) -> None:
         self.observation_space = _space(obs)
         self.action_space = action_space
-        self._kept = _Kept((obs, info or {}), device)
+        self._kept = _Kept((obs, *NUMBERS, info or {}), device)
         self.received: Value = None
 
     @override
@@ -114,19 +126,61 @@ class World(gym.Env[Value, Value]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Value, dict[str, Any]]:
         super().reset(seed=seed)
-        obs, info = self._kept.next()
+        obs, *_, info = self._kept.next()
         return obs, info
 
     @override
     def step(self, action: Value) -> Step:
         self.received = action
-        obs, info = self._kept.next()
-        return obs, 1.0, False, False, info
+        step: Step = self._kept.next()
+        return step
 
     def overwrite(self) -> Step:
         """Overwrite the arrays of the last step; return NumPy copies from before."""
-        obs, info = self._kept.overwrite()
-        return obs, 1.0, False, False, info
+        obs, reward, terminated, truncated, info = self._kept.overwrite()
+        return obs, float(reward), bool(terminated), bool(truncated), info
+
+
+class WorldParallel:
+    """The parallel form of `World`, with two agents."""
+
+    metadata: ClassVar[dict[str, Any]] = {}
+    render_mode = None
+
+    def __init__(
+        self,
+        obs: Value,
+        info: dict[str, Any] | None = None,
+        action_space: spaces.Space[Any] = MOVE,
+        device: str | None = None,
+    ) -> None:
+        self.agents = self.possible_agents = ["left", "right"]
+        self._obs_space, self._action_space = _space(obs), action_space
+        results = obs, *NUMBERS, info or {}
+        self._kept = _Kept(tuple(dict.fromkeys(self.agents, one) for one in results), device)
+        self.received: Value = None
+
+    def observation_space(self, _agent: str) -> spaces.Space[Any]:
+        return self._obs_space
+
+    def action_space(self, _agent: str) -> spaces.Space[Any]:
+        return self._action_space
+
+    def reset(self, **_arguments: object) -> tuple[Value, Value]:
+        obs, *_, infos = self._kept.next()
+        return obs, infos
+
+    def step(self, actions: Value) -> Step:
+        self.received = actions
+        step: Step = self._kept.next()
+        return step
+
+    def overwrite(self) -> Step:
+        """Overwrite the arrays of the last step; return NumPy copies from before."""
+        step: Step = self._kept.overwrite()
+        for results, number in zip(step[1:4], (float, bool, bool), strict=True):
+            results.update({agent: number(one) for agent, one in results.items()})
+        return step
 
 
 class WorldVector(gym.vector.VectorEnv[Value, Value, Value]):
@@ -144,9 +198,7 @@ class WorldVector(gym.vector.VectorEnv[Value, Value, Value]):
         self.single_action_space = action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(action_space, self.num_envs)
-        flag = np.zeros((), np.bool_)
-        rest = (np.zeros(()), flag, flag, info or {})
-        self._kept = _Kept((obs, *rest), device, self.num_envs)
+        self._kept = _Kept((obs, *NUMBERS, info or {}), device, self.num_envs)
         self.received: Value = None
 
     @override

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from typing_extensions import override
 
 from .arrays import fresh
 
@@ -109,18 +108,15 @@ class ReplayVector(_Replaying, gym.vector.VectorEnv[Any, Any, Any]):
 class ReplayHalves(ReplayVector):
     """A vector of environments with the two halves of a step, as AsyncVectorEnv has them."""
 
-    @override
-    def step(self, action: object) -> AnyType:
-        self.step_async(action)
-        return self.step_wait()
+    _sent: object = None
 
-    def step_async(self, _actions: object) -> None:
+    def step_async(self, actions: object) -> None:
         """Send actions."""
+        self._sent = actions
 
-    def step_wait(self, timeout: float | None = None) -> AnyType:
+    def step_wait(self, _timeout: float | None = None) -> AnyType:
         """Return the results."""
-        del timeout
-        return self._ready.pop()
+        return self.step(self._sent)
 
 
 class ReplayBatched(_Replaying, gym.Env[Any, Any]):

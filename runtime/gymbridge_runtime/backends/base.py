@@ -75,6 +75,8 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     """Whether an array over read-only memory is read-only in this library, too."""
     copies_in: bool = False
     """Whether every import copies at once, so that nothing can be shared."""
+    calls_copy: bool = False
+    """Whether the calls of the fast path copy arrays, read-only ones included."""
     never_changes: bool = False
     """Whether the memory behind a view of `to_host` never changes while the view exists."""
     kept_dtypes: frozenset[AnyDType] = frozenset()

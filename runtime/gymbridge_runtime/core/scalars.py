@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
 
-_USUAL: Final = frozenset({bool, float, np.bool_, np.float32, np.float64})
+USUAL: Final = frozenset({bool, float, np.bool_, np.float32, np.float64})
 """The types of most rewards and flags; Python converts all their values."""
+
+to_float: Final = cast("Callable[[object], float]", float)
 
 
 def to_python(value: object, python: type[float] | type[bool], tree: Converter) -> object:
@@ -32,7 +34,7 @@ def to_python(value: object, python: type[float] | type[bool], tree: Converter) 
     """
     make = cast("Callable[[object], object]", python)
     kind = type(value)
-    if kind in _USUAL:
+    if kind in USUAL:
         return make(value)
     try:
         if type(value) is np.ndarray and value.size == 1 and value.dtype.kind in "biuf":

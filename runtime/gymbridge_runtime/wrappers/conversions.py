@@ -6,6 +6,7 @@ values go to the methods.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, cast
 
@@ -27,7 +28,7 @@ from gymbridge_runtime.core.narrowing import (
     untyped,
 )
 from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, Owner, Ownership, getrefcount, own
-from gymbridge_runtime.core.scalars import to_python
+from gymbridge_runtime.core.scalars import USUAL, to_float, to_python
 from gymbridge_runtime.types import Info
 from gymbridge_runtime.wrappers.form import require_source
 from gymnasium import spaces
@@ -48,6 +49,8 @@ EnvActT = TypeVar("EnvActT")
 ArrayT = TypeVar("ArrayT")
 AgentT = TypeVar("AgentT")
 InfosT = TypeVar("InfosT", default=Info)
+RewardT = TypeVar("RewardT")
+FlagT = TypeVar("FlagT")
 
 _Items: TypeAlias = "Callable[..., dict[object, object] | None]"
 _Entries: TypeAlias = "Callable[..., dict[str, object] | None]"
@@ -170,6 +173,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.casts = float_dtype is not None
         if self.casts:
             self.own_obs = cast("Callable[[object], HostArray]", owner.own)
+        elif target.calls_copy:
+            self.own_obs = as_array
         elif shares and not target.copies_in:
             self.own_obs = cast("Callable[[object], HostArray]", own)
         elif keeps_views or (target.copies_in and not source.never_changes):
@@ -180,8 +185,9 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         infos = Owner(None, shares=shares, is_constant=keeps_views, other=self._info.arrays.entry)
         items: _Items = owner.own_items
         entries: _Items = infos.own_items
-        if source is not NUMPY:
+        if source is not NUMPY or target.calls_copy:
             items = partial(usual_items, usual=source.usual_type)
+        if source is not NUMPY:
             entries = partial(infos.viewed_items, usual=source.usual_type)
         self._fast_items: _Items = items
         self._fast_entries: _Entries = cast("_Entries", entries)
@@ -305,8 +311,12 @@ def _space_of(env: object, name: str) -> AnySpace:
     return found if is_space(found) else _UNKNOWN_SPACE
 
 
-class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
-    """The conversions of a wrapper for one environment."""
+class NumberedConversions(
+    Conversions[ObsT, ActT, EnvActT, InfosT],
+    ABC,
+    Generic[ObsT, ActT, EnvActT, RewardT, FlagT, InfosT],
+):
+    """The conversions of a wrapper whose rewards and flags are numbers of Python."""
 
     __slots__: tuple[str, ...] = ("_to_numbers",)
 
@@ -318,8 +328,8 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
         ]
 
     def step(
-        self, obs: object, reward: object, terminated: object, truncated: object, info: Info
-    ) -> tuple[ObsT, float, bool, bool, Info]:
+        self, obs: object, reward: object, terminated: object, truncated: object, info: InfosT
+    ) -> tuple[ObsT, RewardT, FlagT, FlagT, InfosT]:
         """Convert all results of a step together."""
         # count first: the code below adds references
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
@@ -328,14 +338,29 @@ class SingleConversions(Conversions[ObsT, ActT, EnvActT]):
         # numbers on a device come to the host with the other values
         parts += zip(self._to_numbers, (reward, terminated, truncated), (False,) * 3, strict=True)
         new_obs, new_info, *numbers = convert_together(parts)
-        return cast("ObsT", new_obs), *self.numbers(*numbers), cast("Info", new_info)
+        return cast("ObsT", new_obs), *self.numbers(*numbers), cast("InfosT", new_info)
 
+    @abstractmethod
+    def numbers(
+        self, reward: object, terminated: object, truncated: object
+    ) -> tuple[RewardT, FlagT, FlagT]:
+        """Make rewards and flags the Python values that the API of the environment promises."""
+
+
+class SingleConversions(NumberedConversions[ObsT, ActT, EnvActT, float, bool]):
+    """The conversions of a wrapper for one environment."""
+
+    __slots__: tuple[str, ...] = ()
+
+    @override
     def numbers(
         self, reward: object, terminated: object, truncated: object
     ) -> tuple[float, bool, bool]:
         """Make reward and flags the Python values that Gymnasium promises."""
+        if type(reward) in USUAL and type(terminated) in USUAL and type(truncated) in USUAL:
+            return to_float(reward), bool(terminated), bool(truncated)
         numbers = (
-            reward if type(reward) is float else to_python(reward, float, self._reward),
+            to_python(reward, float, self._reward),
             to_python(terminated, bool, self._terminated),
             to_python(truncated, bool, self._truncated),
         )
@@ -404,7 +429,14 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
 
 
 class ParallelConversions(
-    Conversions[dict[AgentT, ObsT], dict[AgentT, ActT], dict[AgentT, EnvActT], dict[AgentT, Info]],
+    NumberedConversions[
+        dict[AgentT, ObsT],
+        dict[AgentT, ActT],
+        dict[AgentT, EnvActT],
+        dict[AgentT, float],
+        dict[AgentT, bool],
+        dict[AgentT, Info],
+    ],
     Generic[AgentT, ObsT, ActT, EnvActT, ArrayT],
 ):
     """The conversions of a wrapper for a parallel environment."""
@@ -441,14 +473,15 @@ class ParallelConversions(
             error.below(f"action[{agent!r}]")
             raise
 
+    @override
     def numbers(
-        self, rewards: object, terminations: object, truncations: object
+        self, reward: object, terminated: object, truncated: object
     ) -> tuple[dict[AgentT, float], dict[AgentT, bool], dict[AgentT, bool]]:
         """Make every reward and flag the Python value that PettingZoo promises."""
         numbers = (
-            _for_each("reward", rewards, float, self._reward),
-            _for_each("terminated", terminations, bool, self._terminated),
-            _for_each("truncated", truncations, bool, self._truncated),
+            _for_each("reward", reward, float, self._reward),
+            _for_each("terminated", terminated, bool, self._terminated),
+            _for_each("truncated", truncated, bool, self._truncated),
         )
         return cast("tuple[dict[AgentT, float], dict[AgentT, bool], dict[AgentT, bool]]", numbers)
 

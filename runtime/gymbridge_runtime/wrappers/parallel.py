@@ -62,8 +62,7 @@ class ParallelBridge(
         env_obs, rewards, terminations, truncations, env_infos = self.env.step(
             convert.action(actions)
         )
-        obs, infos = convert.obs_and_info(env_obs, env_infos)
-        return obs, *convert.numbers(rewards, terminations, truncations), infos
+        return convert.step(env_obs, rewards, terminations, truncations, env_infos)
 
     @override
     def reset(

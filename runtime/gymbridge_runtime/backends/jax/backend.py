@@ -90,6 +90,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     metadata_word: str = "jax"
     mutable: bool = False
     never_changes: bool = True
+    calls_copy: bool = True
     narrowing: tuple[str, str] = ("with x64 off", "set jax_enable_x64 or cast it")
     kept_dtypes: frozenset[AnyDType] = _KEPT
 

@@ -159,11 +159,11 @@ IMPORTS: Final = CompiledImports()
 
 def _from_numpy_to(array: HostArray, device: object) -> object:
     call = IMPORTS.find((array.dtype, array.shape, device))
-    return None if call is None else call(array)
+    return None if call is None else call(array.copy())
 
 
 from_numpy_to: Final = cast("MakeArrayAt", _from_numpy_to)
-"""Import memory that nobody else holds; None if no import is compiled for it."""
+"""Import a copy of an array; None if no import is compiled for it."""
 
 
 def from_numpy_many(arrays: Sequence[object], device: object) -> Sequence[jax.Array] | None:
