@@ -335,10 +335,13 @@ class NumberedConversions(
         is_obs_free = getrefcount(obs) == ALONE_AS_ARGUMENT
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
         parts = [(self._obs, obs, is_obs_free), (self._info, info, is_info_free)]
-        # numbers on a device come to the host with the other values
-        parts += zip(self._to_numbers, (reward, terminated, truncated), (False,) * 3, strict=True)
-        new_obs, new_info, *numbers = convert_together(parts)
-        return cast("ObsT", new_obs), *self.numbers(*numbers), cast("InfosT", new_info)
+        numbers = reward, terminated, truncated
+        if not USUAL.issuperset(map(type, numbers)):
+            # numbers on a device come to the host with the other values
+            parts += zip(self._to_numbers, numbers, (False,) * 3, strict=True)
+        new_obs, new_info, *on_host = convert_together(parts)
+        new_numbers = self.numbers(*(on_host or numbers))
+        return cast("ObsT", new_obs), *new_numbers, cast("InfosT", new_info)
 
     @abstractmethod
     def numbers(
