@@ -16,7 +16,8 @@ from gymbridge_runtime.backends.jax.imports import IMPORTS
 from gymnasium import spaces
 from typing_extensions import override
 
-from gymbridge import NumpyToTorch, TorchToNumpy, vector
+from gymbridge import NumpyToJax, NumpyToTorch, TorchToNumpy, vector
+from gymbridge.numpy_to_jax import numpy_to_jax
 from gymbridge.numpy_to_torch import numpy_to_torch
 from tests.libraries.jax import jnp
 from tests.libraries.torch import torch
@@ -89,12 +90,28 @@ def calls(act: Callable[[], object]) -> list[str]:
         if event == "call" and "gymbridge" in str(frame.f_globals.get("__name__")):
             names.append(frame.f_code.co_name)
 
+    profile(act, note)
+    return names
+
+
+def calls_of_c(act: Callable[[], object]) -> list[str]:
+    """Return the names of the C functions that ``act`` calls."""
+    names: list[str] = []
+
+    def note(_frame: FrameType, event: str, argument: Array) -> None:
+        if event == "c_call":
+            names.append(argument.__name__)
+
+    profile(act, note)
+    return names
+
+
+def profile(act: Callable[[], object], note: Callable[[FrameType, str, Array], None]) -> None:
     sys.setprofile(note)
     try:
         act()
     finally:
         sys.setprofile(None)
-    return names
 
 
 def wrapped(**options: Array) -> tuple[NumpyToTorch[Array], Callable[[], object]]:
@@ -159,6 +176,18 @@ def test_a_vector_step_and_its_halves_take_the_fast_path() -> None:
         assert halves.count(conversion) == step.count(conversion) > 0, halves
     searches = [name for name in halves if name in {"_method", "untyped"}]
     assert len(halves) == len(step) + 1 + len(searches), halves
+
+
+def test_large_arrays_are_copied_once_into_jax() -> None:
+    """They have no compiled import, and the fast path must not copy them to find that out."""
+    world = World()
+    image = np.zeros((200, 200, 3), np.uint8)
+    world.make = lambda: image
+    env = NumpyToJax[Array](world)
+    env.reset()
+    action = jnp.zeros(2)
+    assert "copy" not in calls_of_c(lambda: numpy_to_jax(image))
+    assert calls_of_c(lambda: env.step(action)).count("copy") == 1  # of the action
 
 
 def test_the_first_vector_step_into_jax() -> None:
