@@ -63,8 +63,7 @@ class ConverterPlan:
                 blocks[f"..backends.{library}"] |= names
         else:
             blocks[f"..backends.{source.name}"].remove(ours.constant)
-        makes_copies = paths.obs is not None and paths.obs.takes_device
-        copies = not makes_copies and not (target.copies_in and _is_writable(source))
+        copies = not (target.copies_in or (paths.obs and paths.obs.takes_device))
         shares = sharing.sharing(source, target) == "shared"
         helpers = (
             {"behaved_items", "is_behaved"} if shares and is_numpy(source) else {"usual_items"}
@@ -89,10 +88,6 @@ class ConverterPlan:
             helpers=", ".join(sorted(helpers)),
             is_view=sharing.sharing(source, target) == "read-only view" and is_numpy(target),
         )
-
-
-def _is_writable(source: Backend) -> bool:
-    return source.mutable and source.views == "writable"
 
 
 def _overloads(ours: naming.Names, theirs: naming.Names) -> list[Overload]:

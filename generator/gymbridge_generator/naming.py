@@ -34,6 +34,7 @@ RESERVED = frozenset(
         "annotations",
         "as_array",
         "behaved_items",
+        "calls_reach",
         "cast",
         "converter_to",
         "copied",

@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 import gymbridge
-from gymbridge.numpy_to_torch import torch_to_numpy
+from gymbridge.numpy_to_torch import numpy_to_torch, torch_to_numpy
 from tests.devices.harness import on
 from tests.libraries.torch import torch
 
@@ -47,6 +47,8 @@ def test_errors_name_tensors_within_a_transformation(device: Device) -> None:
         for tree in trees:
             with pytest.raises(gymbridge.ConversionError, match=match):
                 torch_to_numpy(tree)
+            with pytest.raises(gymbridge.ConversionError, match=match):
+                numpy_to_torch(tree, copy=True)
         return tensor.sum()
 
     there = torch.ones(3).to(device.name)

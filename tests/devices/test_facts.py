@@ -20,6 +20,7 @@ from tests.devices.harness import on
 from tests.devices.worlds import ARRAY, DICT, MOVES, World, WorldVector, actual, mapped
 from tests.environments.bridges import same
 from tests.environments.worlds import Countdown
+from tests.libraries.torch import torch
 
 if TYPE_CHECKING:
     from tests.devices.device import Device
@@ -103,3 +104,11 @@ def test_float64_actions_narrow(device: Device) -> None:
 def test_float64_numbers_narrow(device: Device) -> None:
     converted: Any = numpy_to_torch({"number": 0.1, "double": np.array(0.2)}, device=device.name)
     same(actual(converted), {"number": np.array(0.1, "f4"), "double": np.array(0.2, "f4")})
+
+
+@on("narrow")
+def test_float64_tensors_of_the_host_narrow(device: Device) -> None:
+    tree: Any = {"a": torch.full((2,), 0.5, dtype=torch.float64), "b": torch.ones(3)}
+    narrow = {"a": tree["a"].float(), "b": tree["b"]}
+    same(actual(numpy_to_torch(tree, device=device.name)), actual(narrow))
+    same(actual(numpy_to_torch(tree["a"], device=device.name)), actual(narrow["a"]))

@@ -29,7 +29,9 @@ from tests.devices.worlds import (
     sampled,
 )
 from tests.environments.bridges import same
+from tests.environments.pools import Pool
 from tests.libraries.ml_dtypes import ml_dtypes
+from tests.libraries.torch import torch
 
 if TYPE_CHECKING:
     from tests.devices.device import Device
@@ -138,3 +140,50 @@ def test_packs_are_as_few_as_possible(device: Device, name: str) -> None:
         assert back[key].dtype == array.dtype
         assert back[key].flags.aligned
         np.testing.assert_array_equal(back[key], array)
+
+
+@on("cpp")
+def test_tensors_of_several_places_travel_by_place(device: Device) -> None:
+    names = ("cpu", device.name, device.other)
+    tree = {f"{name} {n}": torch.full((3,), n).to(name) for n in range(3) for name in names}
+    _ = torch_to_numpy(tree)  # the first use tries the devices
+    _ = device.take_transfers()
+    found = torch_to_numpy(tree)
+    transfers = device.take_transfers()
+    assert transfers == Transfers(downloads=2)
+    same(found, actual(tree))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@on("cpp")
+def test_tensors_from_inside_an_environment_travel_together(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    world = make(DICT, INFO)
+    agent = package.NumpyToTorch(package.NumpyToTorch(world), device.name)
+    agent.reset()
+    action = agent.sample_action()
+    _ = device.take_transfers()
+    step = agent.step(action)
+    assert device.take_transfers() == ONE_EACH_WAY
+    same(actual(step), world.overwrite())
+
+
+@on("cpp")
+def test_environment_ids_travel_with_actions(device: Device) -> None:
+    agent = gymbridge.vector.NumpyToTorch(Pool(MOVE, 4), device.name)
+    agent.reset()
+    actions, ids = agent.sample_action(), torch.arange(4).to(device.name)
+    _ = device.take_transfers()
+    agent.send(actions, ids)
+    transfers = device.take_transfers()
+    assert transfers == Transfers(downloads=1)
+
+
+@on("cpp")
+def test_a_pack_of_numbers_counts_their_alignment(device: Device) -> None:
+    tree = {str(number): np.array(number) for number in range(4_096 + 1)}
+    _ = numpy_to_torch(ARRAY, device=device.name)
+    _ = device.take_transfers()
+    there = numpy_to_torch(tree, device=device.name)
+    assert device.take_transfers() == Transfers(uploads=2)
+    assert max(array.untyped_storage().nbytes() for array in there.values()) == 256 * 1024

@@ -95,7 +95,7 @@ class _Kept:
         return before
 
 
-NUMBERS = np.zeros(()), np.zeros((), np.bool_), np.zeros((), np.bool_)
+NUMBERS = np.zeros((), np.float32), np.zeros((), np.bool_), np.zeros((), np.bool_)
 """The initial reward and flags."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -349,6 +350,49 @@ def test_reset_may_take_no_arguments() -> None:
 
 
 # -- attributes and spaces ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [lambda array: array, lambda array: {"policy": array}],
+    ids=["an array", "a dictionary"],
+)
+def test_later_changes_do_not_reach_current_observations(
+    pair_of_any: Pair, tree: Callable[[Value], Value]
+) -> None:
+    class Keeps(ManagerLab):
+        def __init__(self, library: Library) -> None:
+            super().__init__(library)
+            self.kept = tree(library.make(np.ones((4, 3), np.float32)))
+
+        def get_observations(self) -> Value:
+            return self.kept
+
+    pair = pair_of_any
+    lab = Keeps(pair.source)
+    agent = batched_bridge(pair, lab)
+    agent.reset()
+    found = agent.get_observations()
+    if pair.source.mutable:
+        array = lab.kept["policy"] if isinstance(lab.kept, dict) else lab.kept
+        array[...] = 7
+    same(values(found, pair.target), tree(np.ones((4, 3), np.float32)))
+
+
+def test_the_number_of_worlds_is_read_again_at_reset() -> None:
+    agent = batched_bridge(NUMPY_TO_TORCH, told(LIBRARIES["numpy"], (1, 1.0), count=4))
+    agent.reset()
+    assert agent.step(agent.sample_action())[1].shape == (4,)
+    agent.env = told(LIBRARIES["numpy"], (1, 1.0), count=2)
+    agent.reset()
+    assert agent.step(agent.sample_action())[1].shape == (2,)
+
+
+def test_a_configuration_with_spaces_passes_unchanged() -> None:
+    lab = ManagerLab(LIBRARIES["numpy"])
+    cfg: Value = SimpleNamespace(spaces={"policy": 3})
+    lab.cfg = cfg
+    assert batched_bridge(NUMPY_TO_TORCH, lab).cfg is cfg
 
 
 def test_attributes_pass_through_wrappers_of_gymnasium(pair_of_any: Pair) -> None:

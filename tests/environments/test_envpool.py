@@ -123,6 +123,16 @@ def test_environment_ids_arrive_as_envpool_needs_them(pair: Pair) -> None:
         pool._batch_size = 4
 
 
+@pytest.mark.parametrize("env_id", [3, 1.5, [0.5], [True, False]])
+def test_other_values_are_no_environment_ids(pair: Pair, env_id: object) -> None:
+    agent = vector_bridge(pair, Pool(SPACES["CartPole-v1"], 2))
+    agent.reset()
+    with pytest.raises(TypeError, match=r"env_id has numbers of environments, as in \[0, 2\]"):
+        agent.reset(env_id)
+    with pytest.raises(TypeError, match=r"env_id has numbers of environments"):
+        agent.send(agent.sample_action(), env_id)
+
+
 def test_recv_after_a_reset_returns_the_reset_result(pair: Pair) -> None:
     agent, bare = (Pool(SPACES["CartPole-v1"], 2) for _ in range(2))
     wrapped = vector_bridge(pair, agent)

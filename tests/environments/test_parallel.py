@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
-from collections import defaultdict
+from collections import ChainMap, defaultdict
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from gymbridge_runtime.testing.parallel_worlds import EchoParallel, ParallelWorl
 from gymnasium import spaces
 from typing_extensions import override
 
-from gymbridge import ConversionError, CopyRequiredError
+from gymbridge import ConversionError, CopyRequiredError, register_container
 from gymbridge.testing import check_bridge
 from tests.environments.bridges import AGENTS, Value, counterpart, same
 from tests.libraries.pettingzoo import pettingzoo, pettingzoo_test
@@ -23,7 +24,7 @@ from tests.libraries.torch import torch
 from tests.support import Pair, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 def parallel_bridge(pair: Pair, env: object, **options: object) -> Value:
@@ -191,6 +192,53 @@ def test_an_error_names_the_agent() -> None:
     refusing = parallel_bridge(pair, ParallelWorld(), copy=False)
     with pytest.raises(CopyRequiredError, match=r"^obs\['left'\]\['pose'\]: JAX arrays never"):
         refusing.reset()
+
+
+class Scores(Mapping[str, Value]):
+    """A mapping that is registered as a container."""
+
+    def __init__(self, scores: dict[str, Value]) -> None:
+        self.scores = scores
+
+    @override
+    def __getitem__(self, agent: str) -> Value:
+        return self.scores[agent]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    @override
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda scores: defaultdict(float, scores),
+        lambda scores: ChainMap({}, scores),
+        lambda scores: ChainMap(*({agent: scores[agent]} for agent in scores)),
+        Scores,
+    ],
+    ids=["a default dictionary", "a chain", "a chain of one each", "a registered mapping"],
+)
+def test_rewards_may_be_any_mapping(make: Callable[[Value], Value]) -> None:
+    class Told(ParallelWorld):
+        @override
+        def step(self, actions: Value) -> Value:
+            obs, rewards, *rest = super().step(actions)
+            told.append(dict(rewards))
+            return obs, make({agent: np.float32(one) for agent, one in rewards.items()}), *rest
+
+    made: Value = Scores
+    told: list[Value] = []
+    register_container(Scores, lambda one: ([one.scores], None), lambda _, held: made(*held))
+    agent = parallel_bridge(TORCH, Told())
+    agent.reset()
+    rewards = agent.step(agent.sample_action())[1]
+    assert dict(rewards) == told[0]
+    assert {type(reward) for reward in rewards.values()} == {float}
 
 
 @pytest.mark.parametrize("place", [2, 3])

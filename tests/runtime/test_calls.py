@@ -13,6 +13,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymbridge_runtime.backends.jax.imports import IMPORTS
+from gymbridge_runtime.core.memory import aligned_copy
 from gymnasium import spaces
 from typing_extensions import override
 
@@ -188,6 +189,45 @@ def test_large_arrays_are_copied_once_into_jax() -> None:
     action = jnp.zeros(2)
     assert "copy" not in calls_of_c(lambda: numpy_to_jax(image))
     assert calls_of_c(lambda: env.step(action)).count("copy") == 1  # of the action
+
+
+@pytest.mark.parametrize("device", ["cpu", torch.device("cpu")], ids=repr)
+def test_converting_to_the_default_device_by_its_name(device: Array) -> None:
+    array = np.ones(3)
+    numpy_to_torch(array, device)
+    assert calls(lambda: numpy_to_torch(array, device)) == ["numpy_to_torch"]
+    assert calls(lambda: numpy_to_torch({"a": array}, device)) == [
+        "numpy_to_torch",
+        "behaved_items",
+        "usual_items",
+        "is_plain_dict",
+    ]
+
+
+@pytest.mark.parametrize("form", ["a dictionary", "a vector"])
+def test_large_fresh_observations_go_into_jax_without_a_copy(form: str) -> None:
+    addresses: list[int] = []
+
+    def made() -> Array:
+        obs = aligned_copy(np.zeros((3, 50_000), np.float32), np.dtype(np.float32), 64)
+        addresses.append(obs.ctypes.data)
+        return {"image": obs, "other": np.zeros(3)} if form == "a dictionary" else obs
+
+    class Large(Worlds):
+        @override
+        def step_wait(self, _timeout: float | None = None) -> Array:
+            _, *rest = super().step_wait()
+            return made(), *rest
+
+    world = World()
+    world.make = made
+    env = NumpyToJax[Array](world) if form == "a dictionary" else vector.NumpyToJax(Large())
+    env.reset()
+    action = jnp.zeros(2 if form == "a dictionary" else (3, 2))
+    for _ in range(3):
+        obs = env.step(action)[0]
+        image = obs["image"] if form == "a dictionary" else obs
+        assert image.unsafe_buffer_pointer() == addresses[-1]
 
 
 def test_the_first_vector_step_into_jax() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
+import warnings
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
 from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import InitVar, dataclass, field, make_dataclass
@@ -18,6 +19,7 @@ from gymnasium import spaces
 from typing_extensions import override
 
 from gymbridge import NumpyToTorch, UnconvertedContainerWarning, register_container
+from gymbridge.numpy_to_torch import numpy_to_torch
 from tests.libraries.flax import FrozenDict
 from tests.libraries.tensordict import TensorDict, tensorclass
 from tests.libraries.torch import torch
@@ -145,6 +147,14 @@ class Casting(dict[str, Array]):
     @override
     def __setitem__(self, key: str, value: Array) -> None:
         super().__setitem__(key, repr(value))
+
+
+class Lazy(dict[str, Array]):
+    """A dictionary of functions that returns what they make."""
+
+    @override
+    def values(self) -> Array:
+        return [make() for make in super().values()]
 
 
 class Selfsame(dict[str, Array]):
@@ -517,6 +527,14 @@ def items_of(value: Array) -> list[Array]:
     if isinstance(value, dict):
         return [*dict.values(value)]
     return [*value.values()] if isinstance(value, Mapping) else [*value]
+
+
+def test_a_dictionary_that_makes_its_values_stays_as_it_is() -> None:
+    functions = {"a": lambda: np.ones(2), "b": lambda: "text"}
+    value = Lazy(functions)
+    with warnings.catch_warnings(action="ignore"):  # it may stay itself, or become another one
+        numpy_to_torch({"inside": value})
+    assert list(value.items()) == list(functions.items())
 
 
 UNKNOWN: dict[str, Callable[[Array], Array]] = {

@@ -213,6 +213,14 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         del device
         return array
 
+    def is_sent(self, array: ArrayT_contra, device: DeviceT_contra) -> bool:
+        """Tell whether ``array`` of this library goes to ``device`` as host memory does.
+
+        Then it may travel with other arrays; otherwise `to_device` moves it alone.
+        """
+        del array, device
+        return False
+
     def leaves_host(self, device: DeviceT_contra | None) -> bool:
         """Tell whether an import to ``device`` copies host memory at once."""
         del device

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 import numpy as np
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import GPUS, device_of, is_host_memory
-from gymbridge_runtime.backends.packing import download, upload
+from gymbridge_runtime.backends.packing import download, together, upload
 from gymbridge_runtime.core.dtypes import ORDINARY
 from gymbridge_runtime.core.errors import REFUSED
 from gymbridge_runtime.core.narrowing import untyped
@@ -115,12 +115,13 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def show_many(self, arrays: Sequence[_Array]) -> Iterable[HostView]:
-        first = arrays[0].device
-        if len(arrays) == 1 or any(array.device.id != first.id for array in arrays):
-            return super().show_many(arrays)
-        with first:
-            views = download(arrays, [array.dtype for array in arrays], _fetched)
-        return [HostView(view, owned=True, copied=True) for view in views]
+        views: dict[int, HostArray] = {}
+        for numbers in together([array.device.id for array in arrays]).values():
+            some = [arrays[number] for number in numbers]
+            with some[0].device:
+                fetched = download(some, [array.dtype for array in some], _fetched)
+            views.update(zip(numbers, fetched, strict=True))
+        return [HostView(views[n], owned=True, copied=True) for n in range(len(arrays))]
 
     @override
     def beside(self, array: _Array, view: HostArray) -> object:

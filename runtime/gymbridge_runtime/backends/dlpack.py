@@ -101,6 +101,7 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
         self.keeps_read_only: bool = self.read_only == "kept"
         self.writable_views: bool = self.mutable and self.views == "writable"
         self.never_changes: bool = not self.mutable or self.views == "constant"
+        self.calls_copy: bool = self.copies_in and not self.asynchronous
         self.copies_in = self.copies_in or self.asynchronous
         self._layouts: Layouts = Layouts(self.strides, self.negative_strides, self.alignment)
         register(self)

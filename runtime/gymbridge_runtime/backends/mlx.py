@@ -35,7 +35,7 @@ _computed: Final = cast("Callable[[mx.array], None]", untyped(mx, "eval"))
 # -- the calls of the fast path ---------------------------------------------------------------
 
 from_numpy: Final = cast("MakeArray", mx.from_dlpack)
-"""Copy writable memory."""
+"""Copy memory."""
 to_numpy: Final = cast("Callable[[object], HostArray]", np.from_dlpack)
 """View an array of a dtype that NumPy has; the view is read-only."""
 
@@ -55,6 +55,7 @@ class MlxBackend(Backend[mx.array, None]):
     roots: frozenset[str] = frozenset({"mlx"})
     writable_views: bool = False
     copies_in: bool = True
+    calls_copy: bool = True
     kept_dtypes: frozenset[AnyDType] = _KEPT
     never_changes: bool = True  # MLX copies viewed memory before it writes
 

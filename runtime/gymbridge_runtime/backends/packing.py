@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
 ArrayT = TypeVar("ArrayT")
+PlaceT = TypeVar("PlaceT")
 
 _LARGE: Final = 64 * 1024
 """An array with more bytes travels alone."""
@@ -39,12 +40,20 @@ class _Sized(Protocol):
 SizedT = TypeVar("SizedT", bound=_Sized)
 
 
+def together(places: Sequence[PlaceT]) -> dict[PlaceT, list[int]]:
+    """Return the indices of the arrays at each place, given the places of all arrays."""
+    found: dict[PlaceT, list[int]] = {}
+    for number, place in enumerate(places):
+        found.setdefault(place, []).append(number)
+    return found
+
+
 def _packs(arrays: Sequence[_Sized]) -> Iterator[list[int]]:
     """Yield the indices of arrays that travel together."""
     pack: list[int] = []
     filled = 0
     for number, array in enumerate(arrays):
-        size = array.nbytes
+        size = _room(array)
         if size > _LARGE:
             yield [number]
             continue
@@ -56,6 +65,11 @@ def _packs(arrays: Sequence[_Sized]) -> Iterator[list[int]]:
         filled += size
     if pack:
         yield pack
+
+
+def _room(array: _Sized) -> int:
+    """Return the bytes that ``array`` takes in a pack."""
+    return -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
 def upload(
@@ -72,8 +86,7 @@ def upload(
     """
     found: dict[int, ArrayT] = {}
     for numbers in _packs(views):
-        rooms = (-(-views[number].nbytes // _ALIGNMENT) * _ALIGNMENT for number in numbers)
-        *starts, end = accumulate(rooms, initial=0)
+        *starts, end = accumulate((_room(views[number]) for number in numbers), initial=0)
         if len(numbers) == 1 or not end:  # arrays without elements need no transfer
             found.update({number: put(views[number]) for number in numbers})
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import CUDA, ROCM, Producer, device_of
-from gymbridge_runtime.backends.packing import download, upload
+from gymbridge_runtime.backends.packing import download, together, upload
 from gymbridge_runtime.core.describe import shown
 from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
@@ -176,16 +177,19 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def show_many(self, arrays: Sequence[torch.Tensor]) -> Iterable[HostView]:
-        first = arrays[0].device
-        is_one_place = all(array.device == first for array in arrays)
-        if len(arrays) == 1 or not is_one_place or not _has_storage(first):
-            return super().show_many(arrays)
-        try:
-            tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
-            views = download(tensors, [self.dtype(tensor.dtype) for tensor in tensors], _fetched)
-            return [HostView(view, owned=True, copied=True) for view in views]
-        except REFUSED:  # one by one, so that the error names the tensor
-            return super().show_many(arrays)
+        packed: dict[int, HostView] = {}
+        for device, numbers in together([array.device for array in arrays]).items():
+            if len(numbers) > 1 and _has_storage(device):
+                with suppress(REFUSED):  # then one by one, so that the error names the tensor
+                    views = self._fetched([arrays[number] for number in numbers])
+                    packed.update(zip(numbers, views, strict=True))
+        return (packed.get(n) or self.show(array) for n, array in enumerate(arrays))
+
+    def _fetched(self, arrays: Sequence[torch.Tensor]) -> list[HostView]:
+        """Fetch tensors of one device by one transfer."""
+        tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
+        views = download(tensors, [self.dtype(tensor.dtype) for tensor in tensors], _octets)
+        return [HostView(view, owned=True, copied=True) for view in views]
 
     @override
     def beside(self, array: torch.Tensor, view: HostArray) -> object:
@@ -193,6 +197,8 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def snapshot(self, array: torch.Tensor, device: torch.device | None) -> object:
+        if _is_transformed(array):
+            raise ConversionError(*_TRANSFORMED)
         own = array.detach()  # this needs no view from NumPy
         if array.is_nested or array.is_quantized or array.layout is not torch.strided:
             copy = own.clone()
@@ -271,6 +277,13 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return array if device is None else array.to(device)
 
     @override
+    def is_sent(self, array: torch.Tensor, device: torch.device) -> bool:
+        is_usual = type(array) is torch.Tensor and array.layout is torch.strided
+        is_usual = is_usual and array.dtype in _NAMES and not array.is_nested
+        is_usual = is_usual and not array.requires_grad and not _is_transformed(array)
+        return is_usual and array.is_cpu != (device.type == "cpu")
+
+    @override
     def leaves_host(self, device: torch.device | None) -> bool:
         return device is not None and device.type != "cpu"
 
@@ -346,7 +359,7 @@ def _taken(packed: torch.Tensor, place: slice, like: HostArray) -> torch.Tensor:
     return part.data
 
 
-def _fetched(tensors: Sequence[torch.Tensor]) -> HostArray:
+def _octets(tensors: Sequence[torch.Tensor]) -> HostArray:
     """Fetch the bytes of ``tensors`` by one transfer."""
     parts = [tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in tensors]
     return to_numpy((torch.cat(parts) if len(parts) > 1 else parts[0]).cpu())

@@ -7,6 +7,7 @@ are imported together afterwards.
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -28,7 +29,7 @@ from gymbridge_runtime.core.ownership import ALLOW_COPIES, Ownership, is_alone, 
 from gymbridge_runtime.core.tree import warn_if_unconverted, warn_once
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gymbridge_runtime.backends.base import AnyBackend, HostView
     from gymbridge_runtime.types import HostArray
@@ -58,9 +59,12 @@ class Arrays:
         """Whether integers are known to fit the target, if the whole tree is one array."""
         self.arrays_only: bool = arrays_only
         self.keeps_large: bool = keeps_large
+        self._stored: Callable[[AnyDType], AnyDType | None] = (
+            target.stored_as if device is None else partial(target.stored_at, device=device)
+        )
         self._never: bool = ownership is Ownership.NEVER_COPY
         self._kept: frozenset[AnyDType] = frozenset(
-            dtype for dtype in target.kept_dtypes if target.stored_at(dtype, device) == dtype
+            dtype for dtype in target.kept_dtypes if self._stored(dtype) == dtype
         )
         # the default device is not asked: that starts JAX, and then AsyncVectorEnv must not fork
         self._import_copies: bool = target.copies_in or (
@@ -88,6 +92,10 @@ class Arrays:
         if self._proves:
             return not (is_free and is_host_array(array) and is_alone(array))
         return self._always
+
+    def sends(self, array: object) -> bool:
+        """Tell whether an array of the target library travels to `device` with other arrays."""
+        return self.device is not None and self.target.is_sent(array, self.device)
 
     def own(self, array: object, *, is_free: bool) -> object:
         """Move, cast or copy an array that is already of the target library."""
@@ -228,7 +236,7 @@ class Arrays:
         target, wanted = self.target, self.float_dtype
         dtype = array.dtype.newbyteorder("=")
         dtype = wanted if wanted is not None and is_floating(dtype) else dtype
-        stored = target.stored_at(dtype, self.device)
+        stored = self._stored(dtype)
         if stored is None or not (dtype.kind in "biufc" or is_number(dtype)):
             raise ConversionError(f"{target.title} has no dtype for {dtype}", "cast it first")
         if stored != dtype and dtype.kind not in "fc" and is_integer(dtype) and not is_bounded:

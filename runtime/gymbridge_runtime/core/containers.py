@@ -108,7 +108,8 @@ def _copied(
         try:
             fill(new, keys, children)
         finally:
-            if not _are(flatten(value)[1], before):  # the copy shares its storage
+            held = zip(flatten(value)[1], before, children, strict=False)
+            if any(now is child is not old for now, old, child in held):  # they share storage
                 fill(value, keys, before)
         return new if _are(flatten(new)[1], children) else None
 

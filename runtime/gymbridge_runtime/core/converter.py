@@ -84,12 +84,19 @@ class Converter:
 
 def converter_to(target: AnyBackend, device: object, copy: bool | None) -> Converter:
     """Return the converter of a function such as ``numpy_to_torch``."""
-    # other devices need not be hashable
-    make = _cached if device is None or isinstance(device, str) else Converter
-    return make(target, device=device, copy=copy)
+    try:
+        return _cached(target, device=device, copy=copy)
+    except TypeError:  # devices of CuPy cannot be hashed; any other error is raised again
+        return Converter(target, device=device, copy=copy)
 
 
 _cached = lru_cache(maxsize=256)(Converter)
+
+
+@lru_cache(maxsize=256)
+def calls_reach(target: AnyBackend, device: object) -> bool:
+    """Tell whether the calls of the fast path put arrays on the device that a user names."""
+    return target.calls_reach(target.parse_device(device))
 
 
 Part: TypeAlias = tuple[Converter, object, bool]
@@ -147,7 +154,7 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
                     result = leaf
                 elif role in {"unknown", "opaque"}:
                     result = arrays.keep(leaf, kind, is_free=is_leaf_free)
-                elif source is arrays.target:
+                elif source is arrays.target and not arrays.sends(leaf):
                     result = arrays.own(leaf, is_free=is_leaf_free)
                 elif role == "array" and source is not None:
                     result = arrays.direct(source, leaf)

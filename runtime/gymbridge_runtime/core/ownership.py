@@ -255,7 +255,7 @@ class Owner:
                 if (flags.owndata and flags.behaved) or (flags.carray and _is_base_alone(array)):
                     new[key] = array
                     continue
-            new[key] = array.copy()
+            new[key] = array if self._is_constant else array.copy()
         return new
 
     def viewed_items(

@@ -73,11 +73,7 @@ class BatchedConversions(
         place = _device_of(env, source) if place is None else place
         super().__init__(env, settings._replace(env_device=place))
         self.settings: Settings = settings  # as given, for other machines
-        try:
-            count = untyped(owner_of(env, "num_envs"), "num_envs")
-        except AttributeError:
-            count = None
-        self.batch_shape: tuple[int, ...] = () if count is None else (cast("int", count),)
+        self.batch_shape: tuple[int, ...] = ()
         self._flag_dtype: object = None
         self._fitter: Fitter = _CastFitter(
             never_copies=settings.copy is False,
@@ -93,6 +89,11 @@ class BatchedConversions(
     def _read_spaces(self, env: object) -> None:
         found = cast("object", getattr(env, "action_space", None))
         super()._read_spaces(_Spaces(as_space(found)))
+        try:
+            count = untyped(owner_of(env, "num_envs"), "num_envs")
+        except AttributeError:
+            count = None
+        self.batch_shape = () if count is None else (cast("int", count),)
         source = self.settings.source
         if self.obs_type is None or not source.calls_reach(self.env_device):
             self.obs_type: type[object] | None = None

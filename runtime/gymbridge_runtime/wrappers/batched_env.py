@@ -117,6 +117,9 @@ if TYPE_CHECKING:
 else:
 
     def _below(name: str) -> property:
+        return property(lambda self: getattr(owner_of(self.env, name), name))
+
+    def _space_below(name: str) -> property:
         return property(lambda self: self.as_space(name, getattr(owner_of(self.env, name), name)))
 
     def _space(name: str) -> property:
@@ -131,8 +134,9 @@ else:
         """The class at run time; the environment need not be one of Gymnasium's."""
 
         observation_space, action_space = map(_space, ("observation_space", "action_space"))
-        single_observation_space = _below("single_observation_space")
-        single_action_space, state_space = map(_below, ("single_action_space", "state_space"))
+        single_observation_space = _space_below("single_observation_space")
+        single_action_space = _space_below("single_action_space")
+        state_space = _space_below("state_space")
         num_envs, max_episode_length = map(_below, ("num_envs", "max_episode_length"))
         is_vector_env, cfg = map(_below, ("is_vector_env", "cfg"))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from gymbridge_runtime.core.bounds import proves_fit
 from gymbridge_runtime.core.containers import container_of
 from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
-from gymbridge_runtime.core.dtypes import AnyDType, safe_casts
+from gymbridge_runtime.core.dtypes import AnyDType, is_integer, safe_casts
 from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.core.memory import as_array, copied, usual_items
 from gymbridge_runtime.core.narrowing import (
@@ -67,7 +68,17 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # reading a slot takes a third of the time of an attribute
     __slots__: tuple[str, ...] = (
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
-        *("action_type", "casts", "copied", "device", "entries", "env_device", "items", "obs_type"),
+        *(
+            "action_type",
+            "cast_action",
+            "casts",
+            "copied",
+            "device",
+            "entries",
+            "env_device",
+            "items",
+            "obs_type",
+        ),
         *("own_as_obs", "own_obs", "settings", "_action_space", "_declared", "_env"),
         *("_fast_entries", "_fast_items", "_fitter", "_info", "_obs", "_obs_space", "_options"),
         *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
@@ -98,6 +109,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     """The type of actions that take the fast path; None: no fast path."""
     copied: Callable[[object], EnvActT]
     """Copies an action that is a NumPy array."""
+    cast_action: Callable[[object], EnvActT]
+    """Casts an action that is a NumPy array to `action_dtype`."""
     action_dtype: AnyDType | None
     """The dtype of array actions; None if actions are not arrays, or their space is unknown."""
     action_casts: frozenset[AnyDType]
@@ -169,25 +182,23 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         shares, keeps_views = source is NUMPY, source.never_changes and target.keeps_read_only
         if self.settings.copy is True:
             shares = keeps_views = False
+        keeps_views = keeps_views or target.calls_copy
         owner = Owner(float_dtype, shares=shares, is_constant=keeps_views)
         self.casts = float_dtype is not None
         if self.casts:
             self.own_obs = cast("Callable[[object], HostArray]", owner.own)
-        elif target.calls_copy:
+        elif keeps_views:
             self.own_obs = as_array
-        elif shares and not target.copies_in:
+        elif shares:
             self.own_obs = cast("Callable[[object], HostArray]", own)
-        elif keeps_views or (target.copies_in and not source.never_changes):
-            self.own_obs = as_array
         else:
             self.own_obs = copied
         self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
         infos = Owner(None, shares=shares, is_constant=keeps_views, other=self._info.arrays.entry)
         items: _Items = owner.own_items
         entries: _Items = infos.own_items
-        if source is not NUMPY or target.calls_copy:
-            items = partial(usual_items, usual=source.usual_type)
         if source is not NUMPY:
+            items = partial(usual_items, usual=source.usual_type)
             entries = partial(infos.viewed_items, usual=source.usual_type)
         self._fast_items: _Items = items
         self._fast_entries: _Entries = cast("_Entries", entries)
@@ -215,7 +226,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         source, target = self.settings.source, self.settings.target
         is_fast = self.settings.copy is not False
         is_fast = is_fast and target.calls_reach(None) and source.calls_reach(None)
-        self.obs_type = source.usual_type if is_fast and target.calls_reach(self.device) else None
+        is_fast = is_fast and target.calls_reach(self.device)
+        self.obs_type = source.usual_type if is_fast else None
         self.items = _no_items if self.obs_type is None else self._fast_items
         self.entries = _no_items if self.obs_type is None else self._fast_entries
         reaches_env = is_fast and source.calls_reach(self.env_device)
@@ -235,12 +247,14 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         if kind in _ARRAYS and space.shape:
             self.action_dtype, self.action_shape = np.dtype(space.dtype), space.shape
             self.action_casts = safe_casts(self.action_dtype)
+            to_dtype = methodcaller("astype", self.action_dtype)
+            self.cast_action = cast("Callable[[object], EnvActT]", to_dtype)
         elif self.settings.source is NUMPY and kind is spaces.Discrete and is_discrete(space):
             dtype: AnyDType = np.dtype(space.dtype)
-            numbers = range(int(space.start), int(space.start) + int(space.n))
-            bounds = np.iinfo(dtype)
+            first, count, bounds = int(space.start), int(space.n), np.iinfo(dtype)
+            numbers = range(first, first + min(count, _MOST_NUMBERS + 1))
             fit = bounds.min <= numbers[0] and numbers[-1] <= bounds.max
-            if fit and len(numbers) <= _MOST_NUMBERS:
+            if fit and count <= _MOST_NUMBERS:
                 samples = {number: dtype.type(number) for number in numbers}
                 self.action_numbers = cast("dict[int, EnvActT]", samples)
 
@@ -258,9 +272,12 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
 
     def action(self, action: ActT) -> EnvActT:
         """Convert an action to what the environment's own action space samples."""
+        return self._fitted(action, self._to_host(action))
+
+    def _fitted(self, action: object, on_host: object) -> EnvActT:
+        """Return an action for the environment, given the same action on the host."""
         if self._obs_space is None:
             self._read_spaces(self._env)
-        on_host = self._to_host(action)
         try:
             fitted = self._fitter.fit(self._action_space, on_host)
         except ConversionError as error:
@@ -390,9 +407,15 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
     def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
         return batched(env, declared)
 
-    def env_ids(self, numbers: object) -> HostArray | None:
+    def env_ids(self, numbers: object) -> HostArray:
         """Return the numbers of environments as EnvPool takes them."""
-        return None if numbers is None else np.asarray(self._to_host(numbers), np.int32)
+        return _as_env_ids(self._to_host(numbers))
+
+    def action_for(self, action: ActT, numbers: object) -> tuple[EnvActT, HostArray]:
+        """Convert actions together with the numbers of their environments."""
+        parts = (self._to_host, action, False), (self._to_host, numbers, False)
+        on_host, ids = convert_together(parts)
+        return self._fitted(action, on_host), _as_env_ids(ids)
 
     def leaves(self, obs: object, *others: object) -> list[object] | None:
         """Return the arrays of a step if all take the fast path; otherwise None."""
@@ -429,6 +452,13 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
     ) -> tuple[object, object, object]:
         """Return rewards and flags as arrays with the dtypes that agents expect."""
         return rewards, terminations, truncations
+
+
+def _as_env_ids(numbers: object) -> HostArray:
+    array = np.asarray(numbers)
+    if array.ndim != 1 or not is_integer(array.dtype):  # EnvPool itself would crash
+        raise TypeError(f"env_id has numbers of environments, as in [0, 2]; got {numbers!r}")
+    return array.astype(np.int32)
 
 
 class ParallelConversions(
@@ -511,5 +541,10 @@ def _for_each(
         raise
     # PettingZoo's own environments return a defaultdict of rewards
     container = None if type(values) is dict else container_of(type(values))
-    built = container and container.unflatten(values, [*new], [*new.values()])
+    if container is None:
+        return new
+    keys, _ = container.flatten(values)
+    if [*keys] != [*new]:  # the children of a ChainMap are dictionaries
+        return new
+    built = container.unflatten(values, keys, [*new.values()])
     return new if built is None else built

@@ -164,8 +164,14 @@ class VectorBridge(
 
     def send(self, action: WrapperActType, env_id: ArrayType | Sequence[int] | None = None) -> None:
         """Send actions to the environments with the numbers ``env_id``, by default to all."""
-        env_action = self._convert_actions(action)
-        _ = _method(self.env, "send")(env_action, self._convert.env_ids(env_id))
+        convert = self._convert
+        send = _method(self.env, "send")
+        if env_id is None:
+            _ = send(self._convert_actions(action), None)
+        elif convert.action_type is None:
+            _ = send(*convert.action_for(action, env_id))  # one transfer from a device
+        else:
+            _ = send(self._convert_actions(action), convert.env_ids(env_id))
 
     @overload
     def recv(
