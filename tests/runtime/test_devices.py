@@ -712,17 +712,6 @@ class TestDevicesAreRecorded:
             for again in (copy.deepcopy(env), pickle.loads(pickle.dumps(env)), gym.make(spec)):
                 assert again.get_wrapper_attr("device") == env.device
 
-    def test_restored_converters_keep_their_device(self) -> None:
-        torch_backend = load("gymbridge_runtime.backends.torch:TORCH")
-        jax_backend = load("gymbridge_runtime.backends.jax:JAX")
-        for target, device in ((torch_backend, torch.device("cpu")), (jax_backend, "cpu:0")):
-            convert = Converter(target, device=device, float_dtype="float16", copy=True)
-            again = pickle.loads(pickle.dumps(convert))
-            assert again.device == convert.device
-            assert again.target is target
-            result: Array = again({"a": np.ones(2)})
-            assert str(result["a"].dtype).removeprefix("torch.") == "float16"
-
     def test_restored_stacks_keep_both_devices(self) -> None:
         env = JaxToTorch(NumpyToJax(gym.make("Pendulum-v1")), "cpu", env_device=jax.devices()[0])
         again = pickle.loads(pickle.dumps(env))

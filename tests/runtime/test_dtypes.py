@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
-from copy import deepcopy
 from functools import partial
-from typing import TYPE_CHECKING
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymbridge_runtime import ConversionError
 from gymbridge_runtime.backends.base import load
-from gymbridge_runtime.core.bounds import proves_fit
 from gymbridge_runtime.core.converter import Converter
 from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
@@ -24,10 +20,6 @@ from tests.libraries.mlx import mx
 from tests.libraries.torch import torch
 from tests.runtime.replay import Replay
 from tests.support import LIBRARIES, PAIRS, Array, Pair, identical, run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # PyTorch 2.15 warns once that quantized tensors will be removed
 pytestmark = pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
@@ -192,72 +184,8 @@ def test_jax_with_x64_on_keeps_every_dtype_of_64_bits() -> None:
     assert run_python(code, JAX_ENABLE_X64="1") == "kept\n"
 
 
-BOUNDED: list[tuple[gym.Space[Array], bool]] = [
-    (spaces.Discrete(10), True),
-    (spaces.Discrete(2**31, start=0), True),
-    (spaces.Discrete(2**31, start=1), False),
-    (spaces.Discrete(10, start=-(2**31)), True),
-    (spaces.Discrete(10, start=-(2**31) - 1), False),
-    (spaces.MultiDiscrete([3, 2**31]), True),
-    (spaces.MultiDiscrete([3, 2**31 + 1]), False),
-    (spaces.MultiDiscrete([3, 4], start=[0, 2**31 - 4]), True),
-    (spaces.MultiDiscrete([3, 4], start=[0, 2**31 - 3]), False),
-    (spaces.MultiDiscrete(np.zeros(0, np.int64)), True),
-    (spaces.MultiBinary(4), True),
-    (spaces.Box(0, 255, (2,), np.uint8), True),
-    (spaces.Box(-1, 1, (2,), np.float64), True),
-    (spaces.Box(-(2**31), 2**31 - 1, (2,), np.int64), True),
-    (spaces.Box(0, 2**31, (2,), np.int64), False),
-    (spaces.Box(0, 2**31 - 1, (2,), np.uint64), True),
-    (spaces.Box(0, 2**31, (2,), np.uint64), False),
-    (spaces.Box(0, 2**31 - 1, (2,), np.uint32), True),
-    (spaces.Box(0, 2**32 - 1, (2,), np.uint32), False),
-    (spaces.MultiDiscrete([3, 2**32 - 1], dtype=np.uint32), False),
-    (spaces.Discrete(2**32 - 1, dtype=np.uint32), False),
-    (spaces.Box(0, 2**32, (2,), np.uint64), False),
-    (spaces.Box(-np.inf, np.inf, (2,), np.float64), False),
-    (spaces.Box(-np.inf, np.inf, (), np.float32), False),
-    (spaces.Box(-1, 2**32, (2,), np.float32), False),
-    (spaces.Box(-(2**33), 1, (2,), np.float32), False),
-    (spaces.Box(np.array([0, -np.inf]), np.array([1, 0]), dtype=np.float64), False),
-    (spaces.Box(-np.inf, np.inf, (2,), np.float16), False),
-    (spaces.Box(-1, 1, (2,), np.float16), True),
-    (spaces.Box(-1, 2**31, (2,), np.float32), False),
-    (spaces.Box(-1, 2**31 - 200, (2,), np.float32), True),
-    (spaces.Box(-1, 1, (0, 3)), True),
-    (spaces.Discrete(1, start=2**63 - 1), False),
-    (spaces.MultiDiscrete(np.array([[3, 4], [2, 2]])), True),
-    (spaces.Text(5), False),
-    (spaces.Dict(a=spaces.Discrete(3)), False),
-    (spaces.Tuple([spaces.Discrete(3)]), False),
-    (spaces.OneOf([spaces.Discrete(3)]), False),
-    (spaces.Sequence(spaces.Discrete(3)), False),
-    (spaces.Graph(spaces.Discrete(3), None), False),
-    (spaces.Space(), False),
-    (spaces.Space((2,), np.int64), False),
-]
-
-
-def named(value: object) -> str:
-    """Return a test id that is the same in every process."""
-    return f"Space({value.shape})" if type(value) is gym.Space else str(value)
-
-
-class TestBoundsOfSpaces:
-    @pytest.mark.parametrize(("space", "proof"), BOUNDED, ids=named)
-    def test_bounds_prove_that_integers_fit_under_every_setting(
-        self, space: gym.Space[Array], proof: bool
-    ) -> None:
-        with np.errstate(all="raise"):
-            assert proves_fit(space, JAX) is proof
-        with enable_x64(True):
-            assert proves_fit(space, JAX) is proof
-
-    @pytest.mark.parametrize("space", [space for space, _ in BOUNDED[:-8]], ids=str)
-    def test_every_space_fits_a_library_that_keeps_all_dtypes(
-        self, space: gym.Space[Array]
-    ) -> None:
-        assert proves_fit(space, NUMPY)
+class TestIntegersOfObservations:
+    """Their values are checked, whatever the space declares."""
 
     @pytest.mark.parametrize("name", ["numpy", "torch"])
     @pytest.mark.parametrize(
@@ -269,9 +197,7 @@ class TestBoundsOfSpaces:
         ],
         ids=str,
     )
-    def test_bounds_of_unsigned_spaces_prove_nothing_for_signed_arrays(
-        self, space: gym.Space[Array], name: str
-    ) -> None:
+    def test_unsigned_spaces_do_not_hide_a_loss(self, space: gym.Space[Array], name: str) -> None:
         """PyTorch has few operations for unsigned integers, so environments return signed ones."""
         observation = LIBRARIES[name].make(np.array([3_000_000_000]))
         env = Replay(space, observation)
@@ -289,41 +215,17 @@ class TestBoundsOfSpaces:
         ],
         ids=str,
     )
-    def test_bounds_prove_nothing_for_undeclared_values(
+    def test_undeclared_values_are_checked(
         self, space: gym.Space[Array], observation: Array
     ) -> None:
         env = NumpyToJax(Replay(space, observation))
         with pytest.raises(ConversionError, match=r"obs.*: JAX cannot hold the int64 value"):
             env.reset()
 
-    def test_proven_integers_are_not_checked(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        observation = np.arange(3)
-        env = NumpyToJax(Replay(spaces.MultiDiscrete([9, 9, 9]), observation))
-        env.reset()  # reads the space
-        monkeypatch.setattr("gymbridge_runtime.core.arrays.first_misfit", pytest.fail)
-        obs, _ = env.reset()
-        assert isinstance(obs, jax.Array)
-        assert obs.dtype == np.int32
-        assert obs.tolist() == [0, 1, 2]
-
-    @pytest.mark.parametrize(
-        "travel",
-        [lambda one: pickle.loads(pickle.dumps(one)), deepcopy],
-        ids=["pickle", "copy"],
-    )
-    def test_proven_integers_are_not_checked_by_a_restored_wrapper(
-        self, monkeypatch: pytest.MonkeyPatch, travel: Callable[[Array], Array]
-    ) -> None:
-        env = NumpyToJax(Replay(spaces.MultiDiscrete([9, 9, 9]), np.arange(3)))
-        env.reset()
-        again = travel(env)
-        monkeypatch.setattr("gymbridge_runtime.core.arrays.first_misfit", pytest.fail)
-        obs, _ = again.reset()
-        assert obs.tolist() == [0, 1, 2]
-
     @pytest.mark.parametrize(
         ("space", "observation"),
         [
+            (spaces.Box(0, 255, (1,), np.int64), np.array([2**40 + 7])),
             (spaces.Box(0, 2**62, (1,), np.int64), np.array([2**40])),
             (spaces.Box(-np.inf, np.inf, (1,), np.float64), np.array([2**40])),
             (spaces.Box(-np.inf, np.inf, (), np.float32), 2**40),
@@ -331,15 +233,12 @@ class TestBoundsOfSpaces:
         ],
     )
     @pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array")
-    def test_wide_bounds_do_not_hide_a_loss(
-        self, space: gym.Space[Array], observation: Array
-    ) -> None:
-        assert space.contains(observation)
+    def test_bounds_do_not_hide_a_loss(self, space: gym.Space[Array], observation: Array) -> None:
         env = NumpyToJax(Replay(space, observation))
         with pytest.raises(ConversionError, match=r"obs.*: JAX cannot hold the int64 value"):
             env.reset()
 
-    def test_bounds_do_not_apply_to_infos(self) -> None:
+    def test_infos_are_checked(self) -> None:
         env = NumpyToJax(Replay(spaces.Discrete(3), np.int64(1), {"seed": np.int64(2**40)}))
         with pytest.raises(ConversionError, match=r"info\['seed'\]: JAX cannot hold the int64"):
             env.reset()

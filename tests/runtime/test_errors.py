@@ -337,8 +337,8 @@ class TestConversionError:
         assert run_python(code) == "3.0\n"
 
     def test_an_error_without_text_is_shown_by_its_type(self) -> None:
-        assert str(ConversionError.unforeseen(AssertionError(), "a vase")) == (
-            "it could not be converted: <AssertionError> (a vase); see the cause above"
+        assert str(ConversionError.unforeseen(AssertionError())) == (
+            "it could not be converted: <AssertionError>; see the cause above"
         )
 
     def test_every_error_of_a_library_becomes_a_conversion_error(self) -> None:

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
+from gymbridge_runtime.backends.dlpack_devices import dotted
 from gymbridge_runtime.backends.dlpack_protocol import LegacyExporter, Producer, host_view
-from gymbridge_runtime.backends.dotted import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

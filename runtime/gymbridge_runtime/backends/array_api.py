@@ -12,7 +12,6 @@ from gymbridge_runtime.backends.dlpack_devices import listed_devices, short_name
 from gymbridge_runtime.backends.dlpack_protocol import Producer, host_view, is_host_memory
 from gymbridge_runtime.backends.namespaces import Namespace, module_namespace, namespace_name
 from gymbridge_runtime.backends.registry import backend_named, register
-from gymbridge_runtime.core.dtypes import AnyDType, spelled_dtype
 from gymbridge_runtime.core.memory import aligned_copy
 from gymbridge_runtime.core.narrowing import untyped
 from typing_extensions import override
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime.backends.base import AnyBackend
+    from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import HostArray
 
 _ALIGNMENT = 64
@@ -109,10 +109,6 @@ class NamespaceBackend(Backend[object, object]):
     @override
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
         return aligned_copy(view, dtype, _ALIGNMENT)
-
-    @override
-    def dtype(self, name: object) -> AnyDType:
-        return spelled_dtype(name)
 
     @override
     def parse_device(self, device: object) -> object:

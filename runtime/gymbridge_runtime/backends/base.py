@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.core.describe import describe, shown
-from gymbridge_runtime.core.dtypes import AnyDType, named_dtype
+from gymbridge_runtime.core.dtypes import AnyDType, spelled_dtype
 from gymbridge_runtime.core.errors import BackendNotInstalledError, ConversionError
 from typing_extensions import TypeVar, override
 
@@ -176,10 +176,6 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Return the shape in which this library stores ``shape``, nearly always the same."""
         return shape
 
-    def narrowest(self, dtype: AnyDType) -> AnyDType | None:
-        """Return the narrowest dtype that `stored_as` may return under any setting."""
-        return self.stored_as(dtype)
-
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
         """Copy ``view`` into fresh memory that `from_host` takes."""
         return view.copy() if dtype is view.dtype else np.array(view, dtype, order="C")
@@ -190,7 +186,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
 
     def dtype(self, name: object) -> AnyDType:
         """Return the NumPy dtype of a dtype of this library, or of the name of one."""
-        return named_dtype(name)
+        return spelled_dtype(name)
 
     # -- devices ------------------------------------------------------------------------------
 

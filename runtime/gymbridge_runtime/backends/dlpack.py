@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import numpy as np
 from gymbridge_runtime.backends.base import Backend, HostView
-from gymbridge_runtime.backends.dlpack_devices import DlpackDevices
+from gymbridge_runtime.backends.dlpack_devices import DlpackDevices, dotted
 from gymbridge_runtime.backends.dlpack_protocol import LegacyExporter, Producer, host_view
-from gymbridge_runtime.backends.dotted import dotted
 from gymbridge_runtime.backends.registry import register
 from gymbridge_runtime.core.dtypes import (
     extended_dtype,
     is_extended_name,
     named_dtype,
-    spelled_dtype,
     words_of,
 )
 from gymbridge_runtime.core.errors import ConversionError
@@ -229,10 +227,6 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
     @override
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
         return aligned_copy(view, dtype, self.alignment)
-
-    @override
-    def dtype(self, name: object) -> AnyDType:
-        return spelled_dtype(name)
 
     # -- devices ------------------------------------------------------------------------------
 

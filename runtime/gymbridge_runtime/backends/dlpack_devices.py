@@ -11,14 +11,20 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from gymbridge_runtime.backends.dotted import dotted
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
 _WRAPPED = re.compile(r"[\w.]+\(['\"]?(?P<text>[^'\"]*)['\"]?\)")
 """Text within a type's name: ``Device(opencl:cpu:0)``, ``array_api_strict.Device('device1')``."""
+
+
+def dotted(path: str, module: str) -> object:
+    """Return the object at the dotted ``path``, which begins with ``module``."""
+    found: object = import_module(module)
+    for name in path.removeprefix(module).split(".")[1:]:
+        found = cast("object", getattr(found, name))
+    return found
 
 
 class _Info(Protocol):

@@ -12,7 +12,6 @@ from gymbridge_runtime.core.dtypes import (
     ORDINARY,
     AnyDType,
     extended_dtype,
-    named_dtype,
 )
 from gymbridge_runtime.core.errors import ConversionError
 from gymbridge_runtime.core.layouts import has_whole_strides
@@ -104,10 +103,6 @@ class MlxBackend(Backend[mx.array, None]):
         if dtype in _KEPT or dtype.name == "bfloat16":
             return dtype
         return HALVES.get(dtype)
-
-    @override
-    def dtype(self, name: object) -> AnyDType:
-        return named_dtype(str(name) if isinstance(name, mx.Dtype) else name)
 
 
 MLX: Final = MlxBackend()

@@ -188,7 +188,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     def _fetched(self, arrays: Sequence[torch.Tensor]) -> list[HostView]:
         """Fetch tensors of one device by one transfer."""
         tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
-        views = download(tensors, [self.dtype(tensor.dtype) for tensor in tensors], _octets)
+        views = download(tensors, [_dtype_of(tensor) for tensor in tensors], _octets)
         return [HostView(view, owned=True, copied=True) for view in views]
 
     @override
@@ -230,12 +230,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def dtype_of(self, array: torch.Tensor) -> AnyDType | None:
-        name = _NAMES.get(array.dtype)
-        return None if name is None else named_dtype(name)
-
-    @override
-    def dtype(self, name: object) -> AnyDType:
-        return named_dtype(str(name) if isinstance(name, torch.dtype) else name)
+        return _dtype_of(array) if array.dtype in _NAMES else None
 
     @override
     def parse_device(self, device: object) -> object:
@@ -296,7 +291,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         return Export(
             plain,
             device_of(cast("Producer", cast("object", plain))),
-            self.dtype(plain.dtype),
+            _dtype_of(plain),
             dense=plain.is_contiguous(),
             owned=plain.data_ptr() != tensor.data_ptr(),
         )
@@ -313,6 +308,11 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def from_dlpack(self, array: object) -> object:
         return from_dlpack(array)
+
+
+def _dtype_of(tensor: torch.Tensor) -> AnyDType:
+    """Return the NumPy dtype of a tensor whose dtype NumPy has."""
+    return named_dtype(_NAMES[tensor.dtype])
 
 
 def _ordinary(array: torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from gymbridge_runtime.core.describe import shown as text_of
-from gymbridge_runtime.core.direct import DirectImport
 from gymbridge_runtime.core.dtypes import (
     AnyDType,
     first_misfit,
@@ -31,7 +30,7 @@ from gymbridge_runtime.core.tree import warn_if_unconverted, warn_once
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gymbridge_runtime.backends.base import AnyBackend, HostView
+    from gymbridge_runtime.backends.base import AnyBackend, Export, HostView
     from gymbridge_runtime.types import HostArray
 
 _BITS_IN_WORDS = 1024
@@ -55,8 +54,6 @@ class Arrays:
         self.device: object = device
         self.ownership: Ownership = ownership
         self.float_dtype: AnyDType | None = float_dtype
-        self.is_bounded: bool = False
-        """Whether integers are known to fit the target, if the whole tree is one array."""
         self.arrays_only: bool = arrays_only
         self.keeps_large: bool = keeps_large
         self._stored: Callable[[AnyDType], AnyDType | None] = (
@@ -72,7 +69,6 @@ class Arrays:
         )
         self._proves: bool = ownership is Ownership.PROVE
         self._always: bool = ownership in {Ownership.COPY, Ownership.SNAPSHOT}
-        self._direct: DirectImport = DirectImport(target, device, ownership, float_dtype)
 
     # -- leaves that are converted at once ----------------------------------------------------
 
@@ -131,18 +127,51 @@ class Arrays:
                 f"{held} would have to be cast to {self.float_dtype}", _CAST_FIRST
             )
         view = self.target.show(array).array
-        dtype = self._dtype_of(view, is_bounded=False)
+        dtype = self._dtype_of(view)
         cast_copy = silence().run(self.target.private_copy, view, dtype)
         if self.device is None:
             return self.target.beside(array, cast_copy)
         return self.target.from_host(cast_copy, self.device)
 
+    # -- leaves on a device that both libraries reach -----------------------------------------
+
     def direct(self, source: AnyBackend, array: object) -> object | None:
-        """Return an array of the target over device memory that both libraries reach, or None."""
+        """Return an array of the target over device memory, or over a copy; None if it cannot."""
         export = source.export(array)
-        if export is None or not self._direct.takes(export):
+        if export is None or not self._takes(export):
             return None
-        return self._direct.take(source, export)
+        reason = None if export.owned else self._obstacle_on_device(source, export)
+        if reason is not None and self._never:
+            raise CopyRequiredError(reason, ALLOW_COPIES)
+        try:
+            # the source makes the copy: it knows when its memory is read and may be used again
+            memory = export.array if reason is None else source.snapshot(export.array, None)
+            return self.target.from_dlpack(memory)
+        except REFUSED as error:
+            raise ConversionError(
+                f"{self.target.title} could not take the array over from {source.title}: "
+                + text_of(error),
+                "see the cause above, or move the array to the host first",
+            ) from error
+
+    def _takes(self, export: Export) -> bool:
+        """Tell whether the target can have the array without a transfer or a cast."""
+        dtype = export.dtype
+        return (
+            (self.float_dtype in {None, dtype} or not is_floating(dtype))
+            and self.target.stored_as(dtype) == dtype
+            and self.target.imports_at(export.place, self.device)
+        )
+
+    def _obstacle_on_device(self, source: AnyBackend, export: Export) -> str | None:
+        """Return why the target cannot or must not share the memory, or None if it may."""
+        if self._always:
+            return "a copy was asked for"
+        if self._proves and not source.never_changes:
+            return "the environment may hold the memory"
+        writable = source.mutable and source.writable_views
+        gaps = None if export.dense else f"{self.target.title} may not take memory with gaps"
+        return obstacle(self.target, changes=writable, writable=writable) or gaps
 
     # -- leaves that are imported from the host -----------------------------------------------
 
@@ -155,7 +184,7 @@ class Arrays:
             return None
         if dtype in self._kept and self.float_dtype is None:
             return array
-        stored = self._dtype_of(array, is_bounded=False)
+        stored = self._dtype_of(array)
         if stored == dtype and self.target.accepts(array):
             return array
         return silence().run(self.target.private_copy, array, stored)
@@ -185,7 +214,6 @@ class Arrays:
         shown: HostView | None,
         source: AnyBackend | None,
         is_free: bool,
-        is_whole: bool,
     ) -> HostArray:
         """Return an array for the target over the same memory, a copy or a cast.
 
@@ -194,7 +222,6 @@ class Arrays:
             shown: Its host view; None for an array of NumPy.
             source: Its library; None if nothing is known of it.
             is_free: Whether nobody else refers to it.
-            is_whole: Whether it is the whole tree, which the space may describe.
         """
         target = self.target
         array, owned, copied = (np.asarray(leaf), False, False) if shown is None else shown
@@ -204,7 +231,7 @@ class Arrays:
         owned = owned or (shown is None and self._proves and is_free and is_alone(array))
         dtype = array.dtype
         if self.float_dtype is not None or dtype not in self._kept:
-            dtype = self._dtype_of(array, is_bounded=is_whole and self.is_bounded)
+            dtype = self._dtype_of(array)
             if dtype != array.dtype:
                 if self._never and not owned:
                     raise CopyRequiredError(
@@ -231,7 +258,7 @@ class Arrays:
         # a read-only view does not mean that the memory never changes
         return obstacle(self.target, changes=True, writable=is_writable(array))
 
-    def _dtype_of(self, array: HostArray, *, is_bounded: bool) -> AnyDType:
+    def _dtype_of(self, array: HostArray) -> AnyDType:
         """Return the dtype of the result; integers that do not fit raise an error."""
         target, wanted = self.target, self.float_dtype
         dtype = array.dtype.newbyteorder("=")
@@ -239,7 +266,7 @@ class Arrays:
         stored = self._stored(dtype)
         if stored is None or not (dtype.kind in "biufc" or is_number(dtype)):
             raise ConversionError(f"{target.title} has no dtype for {dtype}", "cast it first")
-        if stored != dtype and dtype.kind not in "fc" and is_integer(dtype) and not is_bounded:
+        if stored != dtype and dtype.kind not in "fc" and is_integer(dtype):
             when, advice = target.narrowing
             misfit = first_misfit(array, stored)
             if misfit is not None:

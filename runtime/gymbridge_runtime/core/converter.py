@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import repeat
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from gymbridge_runtime.backends.registry import recognise
 from gymbridge_runtime.core.arrays import Arrays
@@ -13,10 +13,9 @@ from gymbridge_runtime.core.errors import REFUSED, ConversionError
 from gymbridge_runtime.core.foreign import foreign_view
 from gymbridge_runtime.core.ownership import Ownership
 from gymbridge_runtime.core.tree import Leaves, Node, flatten, path_to, too_deep, unflatten
-from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.types import HostArray
@@ -65,21 +64,6 @@ class Converter:
         """Convert ``value``; if it ``is_free``, nobody else refers to it."""
         (result,) = convert_together([(self, value, is_free)])
         return result
-
-    @override
-    def __reduce__(self) -> tuple[object, ...]:
-        arrays = self.arrays
-        again = partial(
-            Converter,
-            self.target,
-            device=self.target.device_text(self.device),
-            float_dtype=arrays.float_dtype and arrays.float_dtype.name,
-            default=arrays.ownership,
-            arrays_only=arrays.arrays_only,
-            keeps_large=arrays.keeps_large,
-            root=self.root,
-        )
-        return again, ()
 
 
 def converter_to(target: AnyBackend, device: object, copy: bool | None) -> Converter:
@@ -162,15 +146,14 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
                         fetches.setdefault(source, []).append(((tree, len(results)), together))
                 else:
                     shown = foreign_view(leaf) if source is None else None
-                    view = arrays.memory(leaf, shown, source, is_leaf_free, node is None)
+                    view = arrays.memory(leaf, shown, source, is_leaf_free)
                 if view is not None:
                     _, views, places = together
                     views.append(view)
                     places.append((tree, len(results)))
                 results.append(result)
         except REFUSED as error:
-            failure = _explained(error, (tree, len(results)))
-            raise failure from error.__cause__ if failure is error else error
+            _fail(error, (tree, len(results)))
     for source, fetched in fetches.items():
         _fetch(source, fetched)
     for arrays, views, places in imports:
@@ -189,14 +172,11 @@ def _fetch(source: AnyBackend, leaves: Sequence[tuple[_Place, _Import]]) -> None
     """Make host views of several arrays of ``source`` together."""
     shown = iter(source.show_many([tree[2][number][0] for (tree, number), _ in leaves]))
     for place, together in leaves:
-        (converter, node, all_leaves, _), number = place
+        (converter, _, all_leaves, _), number = place
         try:
-            view = converter.arrays.memory(
-                all_leaves[number][0], next(shown), source, False, node is None
-            )
+            view = converter.arrays.memory(all_leaves[number][0], next(shown), source, False)
         except REFUSED as error:
-            failure = _explained(error, place)
-            raise failure from error.__cause__ if failure is error else error
+            _fail(error, place)
         _, views, places = together
         views.append(view)
         places.append(place)
@@ -219,17 +199,17 @@ def _import(arrays: Arrays, views: list[HostArray], places: list[_Place]) -> Non
         try:
             results[number] = next(found)
         except REFUSED as error:
-            failure = error if isinstance(error, ConversionError) else arrays.not_made(error)
-            failure = _explained(failure, place)
-            raise failure from error.__cause__ if failure is error else error
+            _fail(error, place, arrays.not_made)
 
 
-def _explained(error: Exception, place: _Place) -> ConversionError:
-    """Return ``error`` with the path and the description of its leaf."""
+def _fail(
+    error: Exception,
+    place: _Place,
+    explain: Callable[[Exception], ConversionError] = ConversionError.unforeseen,
+) -> NoReturn:
+    """Raise ``error`` with the path and the description of its leaf."""
     (converter, node, leaves, _), number = place
-    subject = describe(leaves[number][0])
-    if not isinstance(error, ConversionError):
-        error = ConversionError.unforeseen(error, subject)
-    error.about(subject)
-    error.below(converter.root + path_to(node, number))
-    return error
+    failure = error if isinstance(error, ConversionError) else explain(error)
+    failure.about(describe(leaves[number][0]))
+    failure.below(converter.root + path_to(node, number))
+    raise failure from error.__cause__ if failure is error else error

@@ -34,9 +34,9 @@ class ConversionError(TypeError):
     args: tuple[str, str, str, str]
 
     @classmethod
-    def unforeseen(cls, error: Exception, subject: str) -> ConversionError:
+    def unforeseen(cls, error: Exception) -> ConversionError:
         """Wrap an unexpected exception."""
-        return cls(f"it could not be converted: {shown(error)}", "see the cause above", subject)
+        return cls(f"it could not be converted: {shown(error)}", "see the cause above")
 
     def below(self, step: str) -> None:
         """Put ``step``, such as ``['goal']`` or ``obs``, before the path."""

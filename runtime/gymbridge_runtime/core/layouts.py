@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gymbridge_runtime.core.memory import is_aligned
-
 if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
@@ -30,7 +28,7 @@ class Layouts(NamedTuple):
             return False
         if self.strides == "permuted" and not _is_permuted(view):
             return False
-        return is_aligned(view, self.alignment)
+        return view.ctypes.data % self.alignment == 0
 
 
 def has_whole_strides(view: HostArray) -> bool:

@@ -13,7 +13,7 @@ from gymbridge_runtime.backends.registry import LISTENERS, backend_of
 from gymbridge_runtime.core.containers import OBJECT_ARRAY, AnyContainer, container_of
 from gymbridge_runtime.core.dtypes import is_number
 from gymbridge_runtime.core.foreign import is_foreign_array
-from gymbridge_runtime.core.narrowing import is_host_array, is_host_kind, is_host_scalar
+from gymbridge_runtime.core.narrowing import is_host_array, is_host_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ def _find(kind: type[object]) -> LeafType | AnyContainer:
         return LeafType("opaque" if issubclass(kind, np.void) else "keep")
     backend = backend_of(kind)
     if backend is not None:
-        role: Role = "host" if is_host_kind(kind) else "array"
+        role: Role = "host" if backend is NUMPY else "array"
         return LeafType("opaque" if backend.is_opaque(kind) else role, backend)
     if issubclass(kind, (int, float, complex)):
         return LeafType("number")

@@ -79,8 +79,3 @@ def is_writable(view: HostArray) -> bool:
     """
     _, is_read_only = cast("tuple[int, bool]", view.__array_interface__["data"])
     return not is_read_only
-
-
-def is_aligned(view: HostArray, alignment: int) -> bool:
-    """Tell whether the memory of ``view`` begins at a multiple of ``alignment``."""
-    return view.ctypes.data % alignment == 0

@@ -56,11 +56,6 @@ def is_single_number(value: object) -> bool:
     return isinstance(value, (int, float, complex, np.generic))
 
 
-def is_host_kind(kind: type[object]) -> bool:
-    """Tell whether instances of ``kind`` are NumPy arrays."""
-    return issubclass(kind, np.ndarray)
-
-
 def is_host_scalar(kind: type[object]) -> TypeIs[type[np.generic]]:
     """Tell whether instances of ``kind`` are NumPy scalars."""
     return issubclass(kind, np.generic)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Final, Generic, NamedTuple, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, cast
 
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
@@ -39,13 +40,6 @@ if TYPE_CHECKING:
 
 _BOOL: Final = np.dtype(np.bool_)
 _dtype_of: Final = cast("Callable[[object], object]", attrgetter("dtype"))
-
-
-class _Spaces(NamedTuple):
-    """The spaces that count: observations may hold more than their space declares."""
-
-    action_space: object
-    observation_space: None = None
 
 
 class _CastFitter(Fitter):
@@ -88,7 +82,7 @@ class BatchedConversions(
     @override
     def _read_spaces(self, env: object) -> None:
         found = cast("object", getattr(env, "action_space", None))
-        super()._read_spaces(_Spaces(as_space(found)))
+        super()._read_spaces(SimpleNamespace(action_space=as_space(found)))
         try:
             count = untyped(owner_of(env, "num_envs"), "num_envs")
         except AttributeError:

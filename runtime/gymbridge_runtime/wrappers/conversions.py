@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, cast
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.actions import Fitter, samples_like
-from gymbridge_runtime.core.bounds import proves_fit
 from gymbridge_runtime.core.containers import container_of
 from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
@@ -80,7 +79,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             "obs_type",
         ),
         *("own_as_obs", "own_obs", "settings", "_action_space", "_declared", "_env"),
-        *("_fast_entries", "_fast_items", "_fitter", "_info", "_obs", "_obs_space", "_options"),
+        *("_fast_entries", "_fast_items", "_fitter", "_has_spaces", "_info", "_obs", "_options"),
         *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
     )
 
@@ -126,7 +125,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.device: object = target.parse_device(device)
         self.env_device: object = source.parse_device(env_device)
         self._env: object = env
-        self._obs_space: AnySpace | None = None
+        self._has_spaces: bool = False
         self._declared: AnySpace = _UNKNOWN_SPACE
         self._read_action_space(_UNKNOWN_SPACE)
         self.obs_type = self.action_type = None
@@ -219,10 +218,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         if action_space is not self._declared:
             self._declared = action_space
             self._read_action_space(self._space_of_actions(env, action_space))
-        obs_space = _space_of(env, "observation_space")
-        if obs_space is not self._obs_space:
-            self._obs_space = obs_space
-            self._obs.arrays.is_bounded = proves_fit(obs_space, self.settings.target)
+        self._has_spaces = True
         source, target = self.settings.source, self.settings.target
         is_fast = self.settings.copy is not False
         is_fast = is_fast and target.calls_reach(None) and source.calls_reach(None)
@@ -276,7 +272,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
 
     def _fitted(self, action: object, on_host: object) -> EnvActT:
         """Return an action for the environment, given the same action on the host."""
-        if self._obs_space is None:
+        if not self._has_spaces:
             self._read_spaces(self._env)
         try:
             fitted = self._fitter.fit(self._action_space, on_host)

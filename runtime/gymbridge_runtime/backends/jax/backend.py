@@ -205,10 +205,6 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return dtype if has else None
 
     @override
-    def narrowest(self, dtype: AnyDType) -> AnyDType | None:
-        return _NARROWED[dtype] if dtype in _NARROWED else self.stored_as(dtype)
-
-    @override
     def private_copy(self, view: HostArray, dtype: AnyDType) -> HostArray:
         if view.size * dtype.itemsize >= SMALL:
             return aligned_copy(view, dtype, _ALIGNMENT)
