@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -57,6 +58,7 @@ item: Final = cast("Callable[[object], int | float]", torch.Tensor.item)
 """Return the number of a tensor that has one."""
 
 _from_numpy: Final = cast("Callable[[HostArray], torch.Tensor]", untyped(torch, "from_numpy"))
+_is_on_host: Final = cast("Callable[[torch.Tensor], bool]", attrgetter("is_cpu"))
 _is_transformed: Final = cast(
     "Callable[[torch.Tensor], bool]",
     untyped(import_module("torch._C._functorch"), "is_functorch_wrapped_tensor"),
@@ -177,6 +179,8 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def show_many(self, arrays: Sequence[torch.Tensor]) -> Iterable[HostView]:
+        if all(map(_is_on_host, arrays)):
+            return super().show_many(arrays)
         packed: dict[int, HostView] = {}
         for device, numbers in together([array.device for array in arrays]).items():
             if len(numbers) > 1 and _has_storage(device):
