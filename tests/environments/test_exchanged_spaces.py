@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +40,10 @@ class Counting(Echo):
     def _seen(self) -> Value:
         box: Value = self.observation_space
         return box.high.copy()
+
+
+def pickled(agent: Value) -> Value:
+    return pickle.loads(pickle.dumps(agent))
 
 
 def exchange(agent: Value) -> None:
@@ -105,3 +111,17 @@ def test_vector_environments_are_read_again(pair: Pair) -> None:
     agent.reset()
     agent.step(agent.sample_action())
     assert envs.received.shape == (3, 1)
+
+
+@pytest.mark.parametrize("travel", [copy.copy, copy.deepcopy, pickled])
+@pytest.mark.parametrize("change", [exchange, declare, swap])
+def test_copies_in_an_episode_know_the_new_space(
+    change: Callable[..., None], travel: Callable[[Value], Value], pair: Pair
+) -> None:
+    agent = bridge(pair, Counting(7))
+    change(agent)
+    agent.env.observation_space = spaces.Box(0, 7, (1,), np.int64)
+    agent.reset()
+    again = travel(agent)
+    again.step(pair.target.make(np.full((2, 1), 0.5)))
+    same(again.unwrapped.received, np.full(2, 0.5, np.float32))

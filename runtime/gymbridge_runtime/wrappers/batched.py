@@ -50,7 +50,7 @@ class BatchedBridge(
         inherited = cast("Info | None", getattr(env, "metadata", None))
         self.metadata: Info = settings.metadata(inherited)
         self._convert: BatchedConversions[WrapperObsType, WrapperActType, ActType, ArrayType] = (
-            BatchedConversions(env, settings)
+            BatchedConversions(self, settings)
         )
 
     def step(
@@ -93,7 +93,7 @@ class BatchedBridge(
         reset = cast("Callable[..., tuple[object, Info]]", self.env.reset)
         # a user's own class may take none of them
         env_obs, env_info = reset(**{name: one for name, one in given.items() if one is not None})
-        convert.begin(self, env_obs)
+        convert.begin(env_obs)
         return convert.obs_and_info(env_obs, env_info)
 
     def sample_action(self) -> WrapperActType:

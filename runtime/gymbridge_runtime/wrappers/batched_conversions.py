@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, cast
 
 import numpy as np
@@ -21,7 +20,7 @@ from gymbridge_runtime.core.narrowing import (
     untyped,
 )
 from gymbridge_runtime.core.scalars import host_numbers
-from gymbridge_runtime.wrappers.batched_env import as_space, owner_of
+from gymbridge_runtime.wrappers.batched_env import owner_of
 from gymbridge_runtime.wrappers.conversions import (
     ActT,
     ArrayT,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.types import AnySpace, HostArray
     from gymbridge_runtime.wrappers.settings import Settings
+    from gymbridge_runtime.wrappers.wrapper import Bridge
 
 _BOOL: Final = np.dtype(np.bool_)
 _dtype_of: Final = cast("Callable[[object], object]", attrgetter("dtype"))
@@ -61,11 +61,11 @@ class BatchedConversions(
     # loggers want numbers, and twenty arrays of one number would cost more than the step
     keeps_numbers: ClassVar[bool] = True
 
-    def __init__(self, env: object, settings: Settings) -> None:
+    def __init__(self, wrapper: Bridge, settings: Settings) -> None:
         source = settings.source
         place = settings.env_device
-        place = _device_of(env, source) if place is None else place
-        super().__init__(env, settings._replace(env_device=place))
+        place = _device_of(untyped(wrapper, "env"), source) if place is None else place
+        super().__init__(wrapper, settings._replace(env_device=place))
         self.settings: Settings = settings  # as given, for other machines
         self.batch_shape: tuple[int, ...] = ()
         self._flag_dtype: object = None
@@ -76,17 +76,13 @@ class BatchedConversions(
         )
 
     @override
-    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
+    def _space_of_actions(self, wrapper: object, declared: AnySpace) -> AnySpace:
         return declared  # the agent decides on the shape of its actions
 
     @override
-    def _read_spaces(self, env: object) -> None:
-        found = cast("object", getattr(env, "action_space", None))
-        super()._read_spaces(SimpleNamespace(action_space=as_space(found)))
-        try:
-            count = untyped(owner_of(env, "num_envs"), "num_envs")
-        except AttributeError:
-            count = None
+    def _read_spaces(self) -> None:
+        super()._read_spaces()
+        count = cast("object", getattr(self._wrapper(), "num_envs", None))
         self.batch_shape = () if count is None else (cast("int", count),)
         source = self.settings.source
         if self.obs_type is None or not source.calls_reach(self.env_device):

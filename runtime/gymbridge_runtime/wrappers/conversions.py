@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, cast
+from weakref import ref
 
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
@@ -38,6 +39,7 @@ from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from weakref import ReferenceType
 
     from gymbridge_runtime.types import AnySpace, HostArray
     from gymbridge_runtime.wrappers.settings import Settings
@@ -78,9 +80,10 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             "items",
             "obs_type",
         ),
-        *("own_as_obs", "own_obs", "settings", "_action_space", "_declared", "_env"),
+        *("own_as_obs", "own_obs", "settings", "_action_space", "_declared"),
         *("_fast_entries", "_fast_items", "_fitter", "_has_spaces", "_info", "_obs", "_options"),
         *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
+        "_wrapper",
     )
 
     keeps_numbers: ClassVar[bool] = False
@@ -119,12 +122,12 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     action_numbers: dict[int, EnvActT]
     """The samples of a small Discrete space, by number."""
 
-    def __init__(self, env: object, settings: Settings) -> None:
+    def __init__(self, wrapper: Bridge, settings: Settings) -> None:
         source, target, device, env_device, copy, float_dtype = settings
         self.settings: Settings = settings
         self.device: object = target.parse_device(device)
         self.env_device: object = source.parse_device(env_device)
-        self._env: object = env
+        self._wrapper: ReferenceType[Bridge] = ref(wrapper)
         self._has_spaces: bool = False
         self._declared: AnySpace = _UNKNOWN_SPACE
         self._read_action_space(_UNKNOWN_SPACE)
@@ -204,20 +207,22 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
 
     # -- spaces -------------------------------------------------------------------------------
 
-    def begin(self, wrapper: Bridge, obs: object) -> None:
-        """Read the spaces of ``wrapper`` again, and check the library of the first observation."""
-        self._env = untyped(wrapper, "env")
-        self._read_spaces(wrapper)
-        if type(obs) is not self.obs_type and not wrapper.takes_any_source:
+    def begin(self, obs: object) -> None:
+        """Read the action space again, and check the library of the first observation."""
+        self._read_spaces()
+        wrapper = self._wrapper()
+        if wrapper and type(obs) is not self.obs_type and not wrapper.takes_any_source:
             settings = self.settings
             require_source(type(wrapper).__name__, obs, settings.source, settings.target)
 
-    def _read_spaces(self, env: object) -> None:
-        """Read the spaces that ``env`` declares; they may have changed."""
-        action_space = _space_of(env, "action_space")
+    def _read_spaces(self) -> None:
+        """Read the action space that the wrapper declares; it may have changed."""
+        wrapper = self._wrapper()
+        found = cast("object", getattr(wrapper, "action_space", None))
+        action_space = found if is_space(found) else _UNKNOWN_SPACE
         if action_space is not self._declared:
             self._declared = action_space
-            self._read_action_space(self._space_of_actions(env, action_space))
+            self._read_action_space(self._space_of_actions(wrapper, action_space))
         self._has_spaces = True
         source, target = self.settings.source, self.settings.target
         is_fast = self.settings.copy is not False
@@ -229,9 +234,9 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         reaches_env = is_fast and source.calls_reach(self.env_device)
         self.action_type = target.usual_type if reaches_env else None
 
-    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
+    def _space_of_actions(self, wrapper: object, declared: AnySpace) -> AnySpace:
         """Return the space that actions are fitted to."""
-        del env
+        del wrapper
         return declared
 
     def _read_action_space(self, space: AnySpace) -> None:
@@ -273,7 +278,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     def _fitted(self, action: object, on_host: object) -> EnvActT:
         """Return an action for the environment, given the same action on the host."""
         if not self._has_spaces:
-            self._read_spaces(self._env)
+            self._read_spaces()
         try:
             fitted = self._fitter.fit(self._action_space, on_host)
         except ConversionError as error:
@@ -309,19 +314,9 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         """Convert an action of the environment into the agent's arrays."""
         return cast("ActT", self._sample(action))
 
-    @override
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self._env, self.settings)
-
 
 def _no_items(_value: object, _view: object = None) -> None:
     return None
-
-
-def _space_of(env: object, name: str) -> AnySpace:
-    """Return a space of ``env``; an empty `Space` if it declares none."""
-    found = cast("object", getattr(env, name, None))
-    return found if is_space(found) else _UNKNOWN_SPACE
 
 
 class NumberedConversions(
@@ -333,8 +328,8 @@ class NumberedConversions(
 
     __slots__: tuple[str, ...] = ("_to_numbers",)
 
-    def __init__(self, env: object, settings: Settings) -> None:
-        super().__init__(env, settings)
+    def __init__(self, wrapper: Bridge, settings: Settings) -> None:
+        super().__init__(wrapper, settings)
         self._to_numbers: list[Converter] = [
             Converter(NUMPY, arrays_only=True, root=root)
             for root in ("reward", "terminated", "truncated")
@@ -400,8 +395,8 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
     __slots__: tuple[str, ...] = ()
 
     @override
-    def _space_of_actions(self, env: object, declared: AnySpace) -> AnySpace:
-        return batched(env, declared)
+    def _space_of_actions(self, wrapper: object, declared: AnySpace) -> AnySpace:
+        return batched(wrapper, declared)
 
     def env_ids(self, numbers: object) -> HostArray:
         """Return the numbers of environments as EnvPool takes them."""
@@ -472,8 +467,8 @@ class ParallelConversions(
 
     __slots__: tuple[str, ...] = ("_state",)
 
-    def __init__(self, env: object, settings: Settings) -> None:
-        super().__init__(env, settings)
+    def __init__(self, wrapper: Bridge, settings: Settings) -> None:
+        super().__init__(wrapper, settings)
         self._state: Converter = self._to_agent("state", self.device, settings.float_dtype)
         # the path of a reward names its agent
         self._reward: Converter = self._to_agent("", self.device, settings.float_dtype)
@@ -491,7 +486,8 @@ class ParallelConversions(
 
     def _fit_one(self, agent: object, action: object) -> object:
         try:
-            space = cast("Callable[[object], object]", untyped(self._env, "action_space"))(agent)
+            find = untyped(cast("object", self._wrapper()), "action_space")
+            space = cast("Callable[[object], object]", find)(agent)
         except (AttributeError, KeyError, NotImplementedError):
             space = None
         if not is_space(space):  # the environment judges actions of agents that it does not know

@@ -42,7 +42,7 @@ class ParallelBridge(
         self.env: ParallelEnv[AgentT, ObsType, ActType] = env
         self._convert: ParallelConversions[
             AgentT, WrapperObsType, WrapperActType, ActType, ArrayType
-        ] = ParallelConversions(env, settings)
+        ] = ParallelConversions(self, settings)
 
     @override
     def step(
@@ -74,7 +74,7 @@ class ParallelBridge(
         """
         convert = self._convert
         env_obs, env_infos = self.env.reset(seed=seed, options=convert.options(options))
-        convert.begin(self, env_obs)
+        convert.begin(env_obs)
         return convert.obs_and_info(env_obs, env_infos)
 
     def sample_action(self) -> dict[AgentT, WrapperActType]:

@@ -36,7 +36,7 @@ class SingleBridge(
         super().__init__(cast("gym.Env[WrapperObsType, WrapperActType]", env))
         self.metadata: Info = settings.metadata(env.metadata)
         self._convert: SingleConversions[WrapperObsType, WrapperActType, WrapperActType] = (
-            SingleConversions(env, settings)
+            SingleConversions(self, settings)
         )
 
     @override
@@ -62,7 +62,7 @@ class SingleBridge(
         convert = self._convert
         env_options = convert.options(options)
         env_obs, env_info = self.env.reset(seed=seed, options=env_options)
-        convert.begin(self, env_obs)
+        convert.begin(env_obs)
         return convert.obs_and_info(env_obs, env_info)
 
     def sample_action(self) -> WrapperActType:

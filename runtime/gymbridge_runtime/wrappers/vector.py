@@ -75,7 +75,7 @@ class VectorBridge(
         super().__init__(env)
         self.metadata: Info = settings.metadata(env.metadata)
         self._convert: VectorConversions[WrapperObsType, WrapperActType, ActType, ArrayType] = (
-            VectorConversions(env, settings)
+            VectorConversions(self, settings)
         )
 
     @override
@@ -126,7 +126,7 @@ class VectorBridge(
         self, wait: Callable[..., tuple[object, Info]], *arguments: object
     ) -> tuple[WrapperObsType, Info]:
         env_obs, env_infos = wait(*arguments)
-        self._convert.begin(self, env_obs)
+        self._convert.begin(env_obs)
         return self._convert.obs_and_info(env_obs, env_infos)
 
     def sample_action(self) -> WrapperActType:
@@ -194,7 +194,7 @@ class VectorBridge(
     def async_reset(self) -> None:
         """Start an episode in every environment; `recv` returns the first observations."""
         _ = _method(self.env, "async_reset")()
-        self._convert.begin(self, None)
+        self._convert.begin(None)
 
     def xla(self) -> tuple[types.AnyType, ...]:
         """Return EnvPool's handle and its functions for JAX unchanged."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gymbridge_runtime.core.narrowing import untyped
 from gymbridge_runtime.wrappers.form import require_form
@@ -11,6 +11,8 @@ from gymbridge_runtime.wrappers.spec_recording import Recorded
 from typing_extensions import override
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.wrappers.form import Form
 
@@ -46,5 +48,13 @@ class Bridge(Recorded):
 
     @override
     def __getstate__(self) -> dict[str, object]:
-        state: dict[str, object] = vars(self)
-        return {name: held for name, held in state.items() if name != "__orig_class__"}
+        state: dict[str, object] = {**vars(self)}
+        _ = state.pop("__orig_class__", None)
+        convert = state["_convert"]
+        return {**state, "_convert": (type(convert), untyped(convert, "settings"))}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        make, settings = cast("tuple[Callable[..., object], Settings]", state["_convert"])
+        vars(self).update(state)
+        # new conversions read the action space of this wrapper, which may not be that of ``env``
+        vars(self)["_convert"] = make(self, settings)
