@@ -1,6 +1,6 @@
 """The conformance suite of pairs with PyTorch, with all tensors on the device of this process.
 
-`test_tools.py` runs it. The arrays of CuPy are on other devices, those of its stand-in.
+`test_tools.py` runs it. The arrays of CuPy are on the devices of its stand-in.
 """
 
 from __future__ import annotations

@@ -781,3 +781,14 @@ def test_environments_of_every_library_receive_their_own_arrays(
     received = _received(pair, space, _dressed(pair.target, sample, _preferred))
     expected = _dressed(LIBRARIES[source], sample, _as_is)
     same(received, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_transposed_actions_arrive_in_row_major_order(pair: Pair, dtype: str) -> None:
+    env = Echo(spaces.Box(-9, 9, (3, 2), np.dtype(dtype).type))
+    agent = bridge(pair, env)
+    agent.reset()
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    agent.step(pair.target.make(values).T)
+    same(env.received, values.T.astype(dtype))
+    assert env.received.flags.c_contiguous

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from gymbridge import ConversionError
 from tests.environments.bridges import Value, counterpart, same, vector_bridge
 from tests.environments.pools import Pool
 from tests.libraries.jax import jax, jnp
@@ -123,13 +124,13 @@ def test_environment_ids_arrive_as_envpool_needs_them(pair: Pair) -> None:
         pool._batch_size = 4
 
 
-@pytest.mark.parametrize("env_id", [3, 1.5, [0.5], [True, False]])
-def test_other_values_are_no_environment_ids(pair: Pair, env_id: object) -> None:
+@pytest.mark.parametrize("env_id", [3, 1.5, [0.5], [True, False], [2**32]])
+def test_invalid_environment_ids_raise_a_type_error(pair: Pair, env_id: object) -> None:
     agent = vector_bridge(pair, Pool(SPACES["CartPole-v1"], 2))
     agent.reset()
-    with pytest.raises(TypeError, match=r"env_id has numbers of environments, as in \[0, 2\]"):
+    with pytest.raises(TypeError, match=r"env_id is a list or an array of environment numbers"):
         agent.reset(env_id)
-    with pytest.raises(TypeError, match=r"env_id has numbers of environments"):
+    with pytest.raises(TypeError, match=r"env_id is a list or an array"):
         agent.send(agent.sample_action(), env_id)
 
 
@@ -167,3 +168,10 @@ def test_errors_of_other_vector_environments_name_envpool(pair: Pair, name: str)
     words = f"^SyncVectorEnv has no method '{name}'; EnvPool has it$"
     with pytest.raises(AttributeError, match=words):
         getattr(agent, name)(*arguments)
+
+
+def test_an_error_in_environment_ids_names_them() -> None:
+    agent = vector_bridge(Pair("numpy", "torch"), Pool(SPACES["CartPole-v1"], 2))
+    agent.reset()
+    with pytest.raises(ConversionError, match=r"^env_id\[1\]: the int \d+ does not fit"):
+        agent.reset([0, 2**70])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 USUAL = 2
 """Calls of a step on the fast path: the step, and the proof that nobody else holds its result."""
 USUAL_VECTOR = 7
-"""A step, its two halves, and the proof for each of four arrays."""
+"""The step, its two conversion methods, and the proof for each of four arrays."""
 ODD = 20
 FIRST_BATCH = 35
 
@@ -179,7 +179,7 @@ def test_a_vector_step_and_its_halves_take_the_fast_path() -> None:
     assert len(halves) == len(step) + 1 + len(searches), halves
 
 
-def test_large_arrays_are_copied_once_into_jax() -> None:
+def test_the_fast_path_into_jax_does_not_copy_large_arrays() -> None:
     """They have no compiled import, and the fast path must not copy them to find that out."""
     world = World()
     image = np.zeros((200, 200, 3), np.uint8)

@@ -150,7 +150,7 @@ class Casting(dict[str, Array]):
 
 
 class Lazy(dict[str, Array]):
-    """A dictionary of functions that returns what they make."""
+    """A dictionary of functions; `values` returns their results."""
 
     @override
     def values(self) -> Array:
@@ -532,7 +532,7 @@ def items_of(value: Array) -> list[Array]:
 def test_a_dictionary_that_makes_its_values_stays_as_it_is() -> None:
     functions = {"a": lambda: np.ones(2), "b": lambda: "text"}
     value = Lazy(functions)
-    with warnings.catch_warnings(action="ignore"):  # it may stay itself, or become another one
+    with warnings.catch_warnings(action="ignore"):  # it may warn that it cannot copy the class
         numpy_to_torch({"inside": value})
     assert list(value.items()) == list(functions.items())
 

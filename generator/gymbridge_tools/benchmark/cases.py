@@ -215,7 +215,7 @@ def of_vector(pair: Pair) -> Aim:
 
 
 def of_vector_alone(pair: Pair) -> Aim:
-    """The aim for the same, if Gymnasium has no counterpart."""
+    """The aim for a vector step that Gymnasium's wrappers cannot take."""
     return of_vector(pair)._replace(gymnasium=None)
 
 

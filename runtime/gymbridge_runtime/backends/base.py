@@ -76,7 +76,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     copies_in: bool = False
     """Whether every import copies at once, so that nothing can be shared."""
     calls_copy: bool = False
-    """Whether the calls of the fast path copy arrays, read-only ones included."""
+    """Whether the imports of the fast path always copy, and take read-only arrays."""
     never_changes: bool = False
     """Whether the memory behind a view of `to_host` never changes while the view exists."""
     kept_dtypes: frozenset[AnyDType] = frozenset()
@@ -210,7 +210,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         return array
 
     def is_sent(self, array: ArrayT_contra, device: DeviceT_contra) -> bool:
-        """Tell whether ``array`` of this library goes to ``device`` as host memory does.
+        """Tell whether moving ``array`` to ``device`` is a transfer between the host and a device.
 
         Then it may travel with other arrays; otherwise `to_device` moves it alone.
         """

@@ -34,7 +34,7 @@ _computed: Final = cast("Callable[[mx.array], None]", untyped(mx, "eval"))
 # -- the calls of the fast path ---------------------------------------------------------------
 
 from_numpy: Final = cast("MakeArray", mx.from_dlpack)
-"""Copy memory."""
+"""Copy a NumPy array into MLX."""
 to_numpy: Final = cast("Callable[[object], HostArray]", np.from_dlpack)
 """View an array of a dtype that NumPy has; the view is read-only."""
 

@@ -136,7 +136,7 @@ class Arrays:
     # -- leaves on a device that both libraries reach -----------------------------------------
 
     def direct(self, source: AnyBackend, array: object) -> object | None:
-        """Return an array of the target over device memory, or over a copy; None if it cannot."""
+        """Return an array over the same device memory or a copy; None if the host is needed."""
         export = source.export(array)
         if export is None or not self._takes(export):
             return None
@@ -144,7 +144,7 @@ class Arrays:
         if reason is not None and self._never:
             raise CopyRequiredError(reason, ALLOW_COPIES)
         try:
-            # the source makes the copy: it knows when its memory is read and may be used again
+            # the source makes the copy: it knows when the read has finished
             memory = export.array if reason is None else source.snapshot(export.array, None)
             return self.target.from_dlpack(memory)
         except REFUSED as error:

@@ -200,7 +200,8 @@ class Owner:
     Args:
         float_dtype: The dtype to which floating numbers are cast; None for no cast.
         shares: Whether an array that nobody else can reach may be returned itself.
-        is_constant: Whether the memory never changes, so that a view of it may be kept.
+        is_constant: Whether any array may be returned itself: its memory never changes, or the
+            next call copies it.
         other: Converts other values of infos; returns None if it cannot.
     """
 
@@ -224,7 +225,7 @@ class Owner:
         self._is_constant: bool = is_constant
 
     def own(self, array: HostArray) -> HostArray:
-        """Return memory that nobody else holds: ``array`` itself, a copy or a cast."""
+        """Return an array that is safe to pass on: ``array`` itself, a copy or a cast."""
         wanted = self._float_dtype
         if wanted is not None and array.dtype not in self._uncast and is_floating(array.dtype):
             return _cast(array, wanted)

@@ -18,7 +18,7 @@ from gymbridge_runtime.core.actions import Fitter, samples_like
 from gymbridge_runtime.core.containers import container_of
 from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
-from gymbridge_runtime.core.dtypes import AnyDType, is_integer, safe_casts
+from gymbridge_runtime.core.dtypes import AnyDType, first_misfit, is_integer, safe_casts
 from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.core.memory import as_array, copied, usual_items
 from gymbridge_runtime.core.narrowing import (
@@ -59,6 +59,7 @@ _Entries: TypeAlias = "Callable[..., dict[str, object] | None]"
 
 _UNKNOWN_SPACE: Final[AnySpace] = Space()
 _ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
+_ID: Final = np.dtype(np.int32)
 _MOST_NUMBERS: Final = 64
 """The size of the largest Discrete space whose samples are made in advance."""
 
@@ -248,7 +249,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         if kind in _ARRAYS and space.shape:
             self.action_dtype, self.action_shape = np.dtype(space.dtype), space.shape
             self.action_casts = safe_casts(self.action_dtype)
-            to_dtype = methodcaller("astype", self.action_dtype)
+            to_dtype = methodcaller("astype", self.action_dtype, "C")
             self.cast_action = cast("Callable[[object], EnvActT]", to_dtype)
         elif self.settings.source is NUMPY and kind is spaces.Discrete and is_discrete(space):
             dtype: AnyDType = np.dtype(space.dtype)
@@ -324,7 +325,7 @@ class NumberedConversions(
     ABC,
     Generic[ObsT, ActT, EnvActT, RewardT, FlagT, InfosT],
 ):
-    """The conversions of a wrapper whose rewards and flags are numbers of Python."""
+    """The conversions of a wrapper whose rewards and flags are Python numbers."""
 
     __slots__: tuple[str, ...] = ("_to_numbers",)
 
@@ -392,7 +393,11 @@ def batched(env: object, space: AnySpace) -> AnySpace:
 class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, EnvActT, ArrayT]):
     """The conversions of a wrapper for a vector environment."""
 
-    __slots__: tuple[str, ...] = ()
+    __slots__: tuple[str, ...] = ("_to_ids",)
+
+    def __init__(self, wrapper: Bridge, settings: Settings) -> None:
+        super().__init__(wrapper, settings)
+        self._to_ids: Converter = Converter(NUMPY, root="env_id")
 
     @override
     def _space_of_actions(self, wrapper: object, declared: AnySpace) -> AnySpace:
@@ -400,11 +405,11 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
 
     def env_ids(self, numbers: object) -> HostArray:
         """Return the numbers of environments as EnvPool takes them."""
-        return _as_env_ids(self._to_host(numbers))
+        return _as_env_ids(self._to_ids(numbers))
 
     def action_for(self, action: ActT, numbers: object) -> tuple[EnvActT, HostArray]:
-        """Convert actions together with the numbers of their environments."""
-        parts = (self._to_host, action, False), (self._to_host, numbers, False)
+        """Convert actions and environment numbers together."""
+        parts = (self._to_host, action, False), (self._to_ids, numbers, False)
         on_host, ids = convert_together(parts)
         return self._fitted(action, on_host), _as_env_ids(ids)
 
@@ -447,9 +452,12 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
 
 def _as_env_ids(numbers: object) -> HostArray:
     array = np.asarray(numbers)
-    if array.ndim != 1 or not is_integer(array.dtype):  # EnvPool itself would crash
-        raise TypeError(f"env_id has numbers of environments, as in [0, 2]; got {numbers!r}")
-    return array.astype(np.int32)
+    is_usual = array.ndim == 1 and is_integer(array.dtype)
+    if not is_usual or first_misfit(array, _ID) is not None:  # EnvPool itself would crash
+        raise TypeError(
+            f"env_id is a list or an array of environment numbers, such as [0, 2]; got {numbers!r}"
+        )
+    return array.astype(_ID)
 
 
 class ParallelConversions(

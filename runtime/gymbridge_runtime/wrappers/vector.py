@@ -93,13 +93,15 @@ class VectorBridge(
         return self._convert_results(self.env.step(self._convert_actions(actions)))
 
     def _convert_actions(self, actions: WrapperActType) -> ActType:
+        """Convert actions for `step`, `step_async` and `send`."""
         return self._convert.action(actions)
 
     def _convert_results(
         self, results: tuple[object, object, object, object, Info]
     ) -> tuple[WrapperObsType, ArrayType, ArrayType, ArrayType, Info]:
+        """Convert the results of `step`, `step_wait` and `recv`."""
         env_obs, rewards, terminations, truncations, infos = results
-        del results  # a reference to the observations would count
+        del results  # this reference would force a copy of the observations
         return self._convert.step(env_obs, rewards, terminations, truncations, infos)
 
     @override
