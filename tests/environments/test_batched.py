@@ -388,6 +388,17 @@ def test_the_number_of_worlds_is_read_again_at_reset() -> None:
     assert agent.step(agent.sample_action())[1].shape == (2,)
 
 
+def test_attributes_of_a_plain_class_are_found() -> None:
+    lab = Plain(LIBRARIES["torch"])
+    agent = batched_bridge(TORCH_TO_JAX, lab)
+    assert agent.get_wrapper_attr("is_closed") is False
+    assert agent.get_wrapper_attr("device") == agent.device
+    assert agent.has_wrapper_attr("is_closed")
+    assert not agent.has_wrapper_attr("elsewhere")
+    with pytest.raises(AttributeError, match=r"^Plain has no attribute 'elsewhere'$"):
+        agent.get_wrapper_attr("elsewhere")
+
+
 def test_a_configuration_with_spaces_passes_unchanged() -> None:
     lab = ManagerLab(LIBRARIES["numpy"])
     cfg: Value = SimpleNamespace(spaces={"policy": 3})

@@ -103,6 +103,8 @@ if TYPE_CHECKING:
         max_episode_length: int
         is_vector_env: bool
         cfg: types.AnyType
+        has_wrapper_attr: Callable[[str], bool]
+        get_wrapper_attr: Callable[[str], types.AnyType]
 
         def __init__(self, env: BatchedEnv[ObsType, ActType]) -> None: ...
 
@@ -166,3 +168,16 @@ else:
         def close(self) -> None:
             if hasattr(self.env, "close"):
                 self.env.close()
+
+        # the environment inside need not have these methods
+
+        @override
+        def has_wrapper_attr(self, name: str) -> bool:
+            try:
+                return owner_of(self, name) is not None
+            except AttributeError:
+                return False
+
+        @override
+        def get_wrapper_attr(self, name: str) -> object:
+            return getattr(owner_of(self, name), name)
