@@ -105,7 +105,7 @@ NUMPY: dict[str, Make] = {
     "records": lambda _: np.zeros(2, "i4,f4"),
     "object array": lambda _: _object_array(),
     "matrix": lambda _: numbers().view(np.matrix),
-    "masked": lambda _: np.ma.masked_array([1.0, 2.0], mask=[True, False]),
+    "masked": lambda _: np.ma.masked_array(numbers(), mask=numbers() > 4),
     "scalar": lambda _: np.float32(2.5),
     "wide scalar": lambda _: np.int64(2**40),
     "float": lambda _: 2.5,
