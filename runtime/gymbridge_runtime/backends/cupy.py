@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 import numpy as np
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import GPUS, device_of, is_host_memory
-from gymbridge_runtime.backends.packing import download, together, upload
+from gymbridge_runtime.backends.packing import by_place, download, upload
 from gymbridge_runtime.core.dtypes import ORDINARY
 from gymbridge_runtime.core.errors import REFUSED
 from gymbridge_runtime.core.narrowing import untyped
@@ -116,7 +116,7 @@ class CupyBackend(Backend[_Array, _Device]):
     @override
     def show_many(self, arrays: Sequence[_Array]) -> Iterable[HostView]:
         views: dict[int, HostArray] = {}
-        for numbers in together([array.device.id for array in arrays]).values():
+        for numbers in by_place([array.device.id for array in arrays]).values():
             some = [arrays[number] for number in numbers]
             with some[0].device:
                 fetched = download(some, [array.dtype for array in some], _fetched)

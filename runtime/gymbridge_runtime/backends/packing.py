@@ -40,7 +40,7 @@ class _Sized(Protocol):
 SizedT = TypeVar("SizedT", bound=_Sized)
 
 
-def together(places: Sequence[PlaceT]) -> dict[PlaceT, list[int]]:
+def by_place(places: Sequence[PlaceT]) -> dict[PlaceT, list[int]]:
     """Return the indices of the arrays at each place, given the places of all arrays."""
     found: dict[PlaceT, list[int]] = {}
     for number, place in enumerate(places):

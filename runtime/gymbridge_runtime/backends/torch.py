@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import CUDA, ROCM, Producer, device_of
-from gymbridge_runtime.backends.packing import download, together, upload
+from gymbridge_runtime.backends.packing import by_place, download, upload
 from gymbridge_runtime.core.describe import shown
 from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, AnyDType, extended_dtype, named_dtype
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
@@ -182,7 +182,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         if all(map(_is_on_host, arrays)):
             return super().show_many(arrays)
         packed: dict[int, HostView] = {}
-        for device, numbers in together([array.device for array in arrays]).items():
+        for device, numbers in by_place([array.device for array in arrays]).items():
             if len(numbers) > 1 and _has_storage(device):
                 with suppress(REFUSED):  # then one by one, so that the error names the tensor
                     views = self._fetched([arrays[number] for number in numbers])

@@ -200,13 +200,13 @@ class Owner:
     Args:
         float_dtype: The dtype to which floating numbers are cast; None for no cast.
         shares: Whether an array that nobody else can reach may be returned itself.
-        is_constant: Whether any array may be returned itself: its memory never changes, or the
-            next call copies it.
+        is_safe: Whether every array may be returned itself, because its memory never changes, or
+            because the next call copies it.
         other: Converts other values of infos; returns None if it cannot.
     """
 
     __slots__: tuple[str, ...] = (
-        *("_alone", "_alone_as_item", "_float_dtype", "_is_constant", "_other", "_uncast"),
+        *("_alone", "_alone_as_item", "_float_dtype", "_is_safe", "_other", "_uncast"),
     )
 
     def __init__(
@@ -214,7 +214,7 @@ class Owner:
         float_dtype: AnyDType | None,
         *,
         shares: bool,
-        is_constant: bool = False,
+        is_safe: bool = False,
         other: Callable[[object], object] = _nothing,
     ) -> None:
         self._float_dtype: AnyDType | None = float_dtype
@@ -222,7 +222,7 @@ class Owner:
         self._other: Callable[[object], object] = other
         self._alone: int = ALONE_AS_ARGUMENT if shares else _NEVER
         self._alone_as_item: int = _ALONE_AS_ITEM if shares else _NEVER
-        self._is_constant: bool = is_constant
+        self._is_safe: bool = is_safe
 
     def own(self, array: HostArray) -> HostArray:
         """Return an array that is safe to pass on: ``array`` itself, a copy or a cast."""
@@ -233,7 +233,7 @@ class Owner:
             flags = array.flags
             if (flags.owndata and flags.behaved) or (flags.carray and _is_base_alone(array)):
                 return array
-        return array if self._is_constant else array.copy()
+        return array if self._is_safe else array.copy()
 
     def own_items(self, arrays: object) -> dict[object, object] | None:
         """Like `own`, for a dictionary of NumPy arrays; return None for anything else."""
@@ -256,7 +256,7 @@ class Owner:
                 if (flags.owndata and flags.behaved) or (flags.carray and _is_base_alone(array)):
                     new[key] = array
                     continue
-            new[key] = array if self._is_constant else array.copy()
+            new[key] = array if self._is_safe else array.copy()
         return new
 
     def viewed_items(

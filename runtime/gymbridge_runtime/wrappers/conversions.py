@@ -70,21 +70,10 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # reading a slot takes a third of the time of an attribute
     __slots__: tuple[str, ...] = (
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
-        *(
-            "action_type",
-            "cast_action",
-            "casts",
-            "copied",
-            "device",
-            "entries",
-            "env_device",
-            "items",
-            "obs_type",
-        ),
-        *("own_as_obs", "own_obs", "settings", "_action_space", "_declared"),
+        *("action_type", "cast_action", "casts", "copied", "device", "entries", "env_device"),
+        *("items", "obs_type", "own_as_obs", "own_obs", "settings", "_action_space", "_declared"),
         *("_fast_entries", "_fast_items", "_fitter", "_has_spaces", "_info", "_obs", "_options"),
-        *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
-        "_wrapper",
+        *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated", "_wrapper"),
     )
 
     keeps_numbers: ClassVar[bool] = False
@@ -92,7 +81,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     obs_type: type[object] | None
     """The type of the environment's arrays that take the fast path; None: no fast path."""
     own_obs: Callable[[object], HostArray]
-    """Returns an observation in memory that nobody else holds."""
+    """Returns an observation that is safe to pass on: itself, a copy or a cast."""
     casts: bool
     """Whether observations may need a cast to `float_dtype`."""
     own_as_obs: Callable[[object], ObsT]
@@ -182,22 +171,22 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     def _set_owners(self, float_dtype: AnyDType | None) -> None:
         """Choose the functions that make host views of a step safe to keep."""
         source, target = self.settings.source, self.settings.target
-        shares, keeps_views = source is NUMPY, source.never_changes and target.keeps_read_only
+        shares, is_safe = source is NUMPY, source.never_changes and target.keeps_read_only
         if self.settings.copy is True:
-            shares = keeps_views = False
-        keeps_views = keeps_views or target.calls_copy
-        owner = Owner(float_dtype, shares=shares, is_constant=keeps_views)
+            shares = is_safe = False
+        is_safe = is_safe or target.calls_copy
+        owner = Owner(float_dtype, shares=shares, is_safe=is_safe)
         self.casts = float_dtype is not None
         if self.casts:
             self.own_obs = cast("Callable[[object], HostArray]", owner.own)
-        elif keeps_views:
+        elif is_safe:
             self.own_obs = as_array
         elif shares:
             self.own_obs = cast("Callable[[object], HostArray]", own)
         else:
             self.own_obs = copied
         self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
-        infos = Owner(None, shares=shares, is_constant=keeps_views, other=self._info.arrays.entry)
+        infos = Owner(None, shares=shares, is_safe=is_safe, other=self._info.arrays.entry)
         items: _Items = owner.own_items
         entries: _Items = infos.own_items
         if source is not NUMPY:
@@ -212,7 +201,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         """Read the action space again, and check the library of the first observation."""
         self._read_spaces()
         wrapper = self._wrapper()
-        if wrapper and type(obs) is not self.obs_type and not wrapper.takes_any_source:
+        if wrapper is not None and type(obs) is not self.obs_type and not wrapper.takes_any_source:
             settings = self.settings
             require_source(type(wrapper).__name__, obs, settings.source, settings.target)
 
