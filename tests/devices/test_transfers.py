@@ -156,7 +156,7 @@ def test_tensors_of_several_places_travel_by_place(device: Device) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @on("cpp")
-def test_tensors_from_inside_an_environment_travel_together(device: Device, form: str) -> None:
+def test_host_tensors_of_an_inner_wrapper_travel_together(device: Device, form: str) -> None:
     package, make = FORMS[form]
     world = make(DICT, INFO)
     agent = package.NumpyToTorch(package.NumpyToTorch(world), device.name)
@@ -180,7 +180,7 @@ def test_environment_ids_travel_with_actions(device: Device) -> None:
 
 
 @on("cpp")
-def test_a_pack_of_numbers_counts_their_alignment(device: Device) -> None:
+def test_the_size_of_a_pack_includes_padding(device: Device) -> None:
     tree = {str(number): np.array(number) for number in range(4_096 + 1)}
     _ = numpy_to_torch(ARRAY, device=device.name)
     _ = device.take_transfers()

@@ -220,7 +220,10 @@ def numbers_of(value: object) -> HostArray | None:
 
 
 def _samples_scalars(space: spaces.Box) -> bool:
-    """Tell whether ``space`` samples scalars: it rounds integers, and NumPy rounds to scalars."""
+    """Tell whether ``space`` samples scalars.
+
+    Gymnasium rounds samples of integers, and NumPy rounds 0-d arrays to scalars.
+    """
     return not space.shape and np.dtype(space.dtype).kind in "iub"
 
 

@@ -112,7 +112,7 @@ class BatchedBridge(
         """Return the current observations of the environment."""
         owner = owner_of(self.env, "get_observations")
         env_obs = cast("Callable[[], object]", untyped(owner, "get_observations"))()
-        return self._convert.obs(env_obs)  # it counts references, and expects a local variable
+        return self._convert.obs(env_obs)  # `obs` counts references: one must be a local variable
 
     @property
     def episode_length_buf(self) -> ArrayType:
