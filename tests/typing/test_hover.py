@@ -96,8 +96,8 @@ def test_hovering_shows_the_types_of_steps_and_resets(
         f"    env_id: {array} | Sequence[int] | None = None\n"
         f") -> tuple[{array}, {array}, {array}, {array}, Info]\n\n"
         "Take one step in every environment.\n\n"
-        "They receive ``actions`` as their own ``action_space`` would have sampled them. EnvPool\n"
-        "takes the numbers of the environments that ``actions`` are for."
+        "They receive ``actions`` as their own ``action_space`` would have sampled them. With\n"
+        "EnvPool, ``env_id`` says which environments ``actions`` are for."
     )
     for form, seed in (("one", "int | None"), ("many", "int | Sequence[int | None] | None")):
         signature, _, text = editor.hover(f"{form}_{name}.reset", "reset").partition("\n\n")
