@@ -35,6 +35,7 @@ from tests.libraries.torch import torch
 
 if TYPE_CHECKING:
     from tests.devices.device import Device
+    from tests.devices.worlds import Value
 
 STEPS = 5
 ONE_EACH_WAY = Transfers(uploads=1, downloads=1)
@@ -166,6 +167,80 @@ def test_host_tensors_of_an_inner_wrapper_travel_together(device: Device, form: 
     step = agent.step(action)
     assert device.take_transfers() == ONE_EACH_WAY
     same(actual(step), world.overwrite())
+
+
+def _with_results(world: Value, **results: Value) -> Value:
+    """Let steps of ``world`` return other rewards or flags."""
+    names = "obs", "reward", "terminated", "truncated", "info"
+
+    def changed(action: Value) -> Value:
+        return tuple({**dict(zip(names, step(action), strict=True)), **results}.values())
+
+    step, world.step = world.step, changed
+    return world
+
+
+def _for_each(form: str, value: Value) -> Value:
+    """Return ``value``, or in the parallel form a dictionary with it for each agent."""
+    return {"left": value, "right": value} if form == "parallel" else value
+
+
+@pytest.mark.parametrize("form", ["single", "parallel"])
+@on("cpp")
+def test_rewards_of_several_objectives_travel_with_the_step(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    reward, flags = np.array([1.5, 2.5], np.float32), np.array([True, False])
+    results = {"reward": _for_each(form, reward), "truncated": _for_each(form, flags)}
+    agent = package.NumpyToTorch(_with_results(make(DICT, INFO), **results), device.name)
+    agent.reset()
+    action = agent.sample_action()
+    _ = device.take_transfers()
+    step = agent.step(action)
+    assert device.take_transfers() == ONE_EACH_WAY
+    assert {str(array.device) for array in leaves(step)} == {device.name}
+    same(actual((step[1], step[3])), tuple(results.values()))
+
+
+@pytest.mark.parametrize("form", ["single", "parallel"])
+@on("cpp")
+def test_several_rewards_of_a_device_travel_with_the_step(device: Device, form: str) -> None:
+    package, make = FORMS[form]
+    reward = torch.arange(3.0).to(device.name)
+    world = _with_results(make(DICT, INFO, device=device.name), reward=_for_each(form, reward))
+    agent = package.TorchToNumpy(world, env_device=device.name)
+    agent.reset()
+    _ = device.take_transfers()
+    found = agent.step(sampled(agent))[1]
+    assert device.take_transfers() == ONE_EACH_WAY
+    same(found, _for_each(form, np.arange(3, dtype=np.float32)))
+
+
+@on("cpp")
+def test_rewards_of_some_agents_travel_together(device: Device) -> None:
+    scores: Value = {"left": ARRAY, "middle": 0.1, "right": ARRAY}
+    world = _with_results(WorldParallel(ARRAY), reward=scores)
+    agent = gymbridge.parallel.NumpyToTorch(world, device.name)
+    agent.reset()
+    action = agent.sample_action()
+    _ = device.take_transfers()
+    rewards = agent.step(action)[1]
+    assert device.take_transfers() == Transfers(uploads=2, downloads=1)
+    assert [*rewards] == [*scores]
+    assert rewards["middle"] == 0.1
+    same(actual(rewards["right"]), ARRAY)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "uint8"])
+@on("cpp")
+def test_flags_of_numbers_travel_with_the_step(device: Device, dtype: str) -> None:
+    flags = torch.from_numpy(np.array([0, 1, 2], dtype)).to(device.name)
+    world = WorldBatched(DICT, INFO, device=device.name)
+    agent = gymbridge.batched.TorchToNumpy(_with_results(world, terminated=flags))
+    agent.reset()
+    _ = device.take_transfers()
+    terminated = agent.step(sampled(agent))[2]
+    assert device.take_transfers() == ONE_EACH_WAY
+    same(terminated, np.array([False, True, True]))
 
 
 @on("cpp")

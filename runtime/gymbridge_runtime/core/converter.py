@@ -97,21 +97,16 @@ _Import: TypeAlias = tuple[Arrays, "list[HostArray]", list[_Place]]
 
 
 def convert_together(parts: Sequence[Part]) -> list[object]:
-    """Convert several trees; a library fetches or imports their arrays together.
-
-    Neighbouring trees with the same target and device are imported in one call.
-    """
+    """Convert several trees; a library fetches or imports their arrays together."""
     trees: list[_Tree] = []
     imports: list[_Import] = []
-    together: _Import | None = None
     fetches: dict[AnyBackend, list[tuple[_Place, _Import]]] = {}
     for converter, value, is_free in parts:
         arrays = converter.arrays
-        if (
-            together is None
-            or together[0].device is not arrays.device
-            or together[0].target is not arrays.target
-        ):
+        for together in imports:
+            if together[0].target is arrays.target and together[0].device is arrays.device:
+                break
+        else:
             together = arrays, [], []
             imports.append(together)
         leaves: Leaves = []

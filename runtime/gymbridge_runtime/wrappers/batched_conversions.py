@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
+from operator import attrgetter, ne
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, cast
 
 import numpy as np
@@ -19,7 +19,6 @@ from gymbridge_runtime.core.narrowing import (
     is_single_number,
     untyped,
 )
-from gymbridge_runtime.core.scalars import host_numbers
 from gymbridge_runtime.wrappers.batched_env import owner_of
 from gymbridge_runtime.wrappers.conversions import (
     ActT,
@@ -104,30 +103,23 @@ class BatchedConversions(
     def _arrays(
         self, rewards: object, terminations: object, truncations: object
     ) -> tuple[object, object, object]:
-        flags = self._flags("terminated", terminations), self._flags("truncated", truncations)
-        return self._for_all(rewards), *flags
+        return self._for_all(rewards), self._flags(terminations), self._flags(truncations)
 
     def _for_all(self, value: object) -> object:
         """If ``value`` is a number, return an array with it for every world."""
         if not is_single_number(value):
             return value
-        return self._placed(np.full(self.batch_shape, cast("float", value)))
+        array: HostArray = np.full(self.batch_shape, cast("float", value))
+        # the arrays of a step travel together from where the environment's are
+        return self._to_env(array) if self.settings.source.leaves_host(self.env_device) else array
 
-    def _flags(self, root: str, value: object) -> object:
+    def _flags(self, value: object) -> object:
+        """Return flags as bools, where they are."""
         value = self._for_all(value)
         kind = TYPES[type(value)]
-        if type(kind) is LeafType and kind.backend and kind.backend.dtype_of(value) == _BOOL:
+        if type(kind) is not LeafType or kind.backend is None or kind.role == "opaque":
             return value
-        try:
-            view = host_numbers(value)
-        except ConversionError as error:
-            error.below(root)
-            raise
-        return value if view is None else self._placed(view.astype(_BOOL))
-
-    def _placed(self, array: HostArray) -> object:
-        """Move an array to where the environment's others are, so that all travel together."""
-        return self._to_env(array) if self.settings.source.leaves_host(self.env_device) else array
+        return value if kind.backend.dtype_of(value) == _BOOL else ne(value, 0)
 
     def keywords(self, arguments: dict[str, object]) -> dict[str, object]:
         """Convert arrays in the other arguments of `reset` towards the environment."""

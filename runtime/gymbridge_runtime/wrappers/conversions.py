@@ -6,7 +6,6 @@ values go to the methods.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, cast
@@ -15,7 +14,6 @@ from weakref import ref
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.actions import Fitter, samples_like
-from gymbridge_runtime.core.containers import container_of
 from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import AnyDType, first_misfit, is_integer, safe_casts
@@ -29,7 +27,12 @@ from gymbridge_runtime.core.narrowing import (
     untyped,
 )
 from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, Owner, Ownership, getrefcount, own
-from gymbridge_runtime.core.scalars import USUAL, to_float, to_python
+from gymbridge_runtime.core.scalars import (
+    USUAL,
+    EachNumberConverter,
+    NumberConverter,
+    to_float,
+)
 from gymbridge_runtime.types import Info
 from gymbridge_runtime.wrappers.form import require_source
 from gymnasium import spaces
@@ -311,19 +314,22 @@ def _no_items(_value: object, _view: object = None) -> None:
 
 class NumberedConversions(
     Conversions[ObsT, ActT, EnvActT, InfosT],
-    ABC,
     Generic[ObsT, ActT, EnvActT, RewardT, FlagT, InfosT],
 ):
     """The conversions of a wrapper whose rewards and flags are Python numbers."""
 
     __slots__: tuple[str, ...] = ("_to_numbers",)
 
+    number_type: ClassVar[type[NumberConverter]] = NumberConverter
+    """What converts the rewards of a step, and its flags."""
+
     def __init__(self, wrapper: Bridge, settings: Settings) -> None:
         super().__init__(wrapper, settings)
-        self._to_numbers: list[Converter] = [
-            Converter(NUMPY, arrays_only=True, root=root)
-            for root in ("reward", "terminated", "truncated")
-        ]
+        self._to_numbers: tuple[NumberConverter, NumberConverter, NumberConverter] = (
+            self.number_type(float, self._reward),
+            self.number_type(bool, self._terminated),
+            self.number_type(bool, self._truncated),
+        )
 
     def step(
         self, obs: object, reward: object, terminated: object, truncated: object, info: InfosT
@@ -334,18 +340,27 @@ class NumberedConversions(
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
         parts = [(self._obs, obs, is_obs_free), (self._info, info, is_info_free)]
         numbers = reward, terminated, truncated
-        if not USUAL.issuperset(map(type, numbers)):
-            # numbers on a device come to the host with the other values
-            parts += zip(self._to_numbers, numbers, (False,) * 3, strict=True)
-        new_obs, new_info, *on_host = convert_together(parts)
-        new_numbers = self.numbers(*(on_host or numbers))
+        if USUAL.issuperset(map(type, numbers)):
+            new_obs, new_info = convert_together(parts)
+            new_numbers = self.numbers(*numbers)
+        else:
+            ways = [to.way(value) for to, value in zip(self._to_numbers, numbers, strict=True)]
+            parts += zip(ways, numbers, (False,) * 3, strict=True)
+            new_obs, new_info, *found = convert_together(parts)
+            results = zip(self._to_numbers, ways, found, strict=True)
+            new_numbers = cast(
+                "tuple[RewardT, FlagT, FlagT]",
+                tuple(value if way is to.arrays else to(value) for to, way, value in results),
+            )
         return cast("ObsT", new_obs), *new_numbers, cast("InfosT", new_info)
 
-    @abstractmethod
     def numbers(
         self, reward: object, terminated: object, truncated: object
     ) -> tuple[RewardT, FlagT, FlagT]:
         """Make rewards and flags the Python values that the API of the environment promises."""
+        to_reward, to_terminated, to_truncated = self._to_numbers
+        numbers = to_reward(reward), to_terminated(terminated), to_truncated(truncated)
+        return cast("tuple[RewardT, FlagT, FlagT]", numbers)
 
 
 class SingleConversions(NumberedConversions[ObsT, ActT, EnvActT, float, bool]):
@@ -360,12 +375,7 @@ class SingleConversions(NumberedConversions[ObsT, ActT, EnvActT, float, bool]):
         """Make reward and flags the Python values that Gymnasium promises."""
         if type(reward) in USUAL and type(terminated) in USUAL and type(truncated) in USUAL:
             return to_float(reward), bool(terminated), bool(truncated)
-        numbers = (
-            to_python(reward, float, self._reward),
-            to_python(terminated, bool, self._terminated),
-            to_python(truncated, bool, self._truncated),
-        )
-        return cast("tuple[float, bool, bool]", numbers)
+        return super().numbers(reward, terminated, truncated)
 
 
 def batched(env: object, space: AnySpace) -> AnySpace:
@@ -464,13 +474,11 @@ class ParallelConversions(
 
     __slots__: tuple[str, ...] = ("_state",)
 
+    number_type: ClassVar[type[NumberConverter]] = EachNumberConverter
+
     def __init__(self, wrapper: Bridge, settings: Settings) -> None:
         super().__init__(wrapper, settings)
         self._state: Converter = self._to_agent("state", self.device, settings.float_dtype)
-        # the path of a reward names its agent
-        self._reward: Converter = self._to_agent("", self.device, settings.float_dtype)
-        self._terminated: Converter = self._reward
-        self._truncated: Converter = self._reward
 
     @override
     def action(self, action: dict[AgentT, ActT]) -> dict[AgentT, EnvActT]:
@@ -495,45 +503,7 @@ class ParallelConversions(
             error.below(f"action[{agent!r}]")
             raise
 
-    @override
-    def numbers(
-        self, reward: object, terminated: object, truncated: object
-    ) -> tuple[dict[AgentT, float], dict[AgentT, bool], dict[AgentT, bool]]:
-        """Make every reward and flag the Python value that PettingZoo promises."""
-        numbers = (
-            _for_each("reward", reward, float, self._reward),
-            _for_each("terminated", terminated, bool, self._terminated),
-            _for_each("truncated", truncated, bool, self._truncated),
-        )
-        return cast("tuple[dict[AgentT, float], dict[AgentT, bool], dict[AgentT, bool]]", numbers)
-
     def state(self, state: object) -> ArrayT:
         """Convert the state of the environment."""
         is_free = getrefcount(state) == ALONE_AS_ARGUMENT
         return cast("ArrayT", self._state(state, is_free=is_free))
-
-
-def _for_each(
-    root: str, values: object, python: type[float] | type[bool], tree: Converter
-) -> object:
-    """Convert a dictionary with a value for each agent."""
-    path = root
-    try:
-        if not is_mapping(values):
-            return to_python(values, python, tree)
-        new: dict[object, object] = {}
-        for agent, value in values.items():
-            path = f"{root}[{agent!r}]"
-            new[agent] = value if type(value) is python else to_python(value, python, tree)
-    except ConversionError as error:
-        error.below(path)
-        raise
-    # PettingZoo's own environments return a defaultdict of rewards
-    container = None if type(values) is dict else container_of(type(values))
-    if container is None:
-        return new
-    keys, _ = container.flatten(values)
-    if [*keys] != [*new]:  # the children of a ChainMap are dictionaries
-        return new
-    built = container.unflatten(values, keys, [*new.values()])
-    return new if built is None else built
