@@ -101,6 +101,7 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
     trees: list[_Tree] = []
     imports: list[_Import] = []
     fetches: dict[AnyBackend, list[tuple[_Place, _Import]]] = {}
+    together: _Import
     for converter, value, is_free in parts:
         arrays = converter.arrays
         for together in imports:

@@ -11,7 +11,6 @@ from gymbridge_runtime.core.actions import Fitter
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import is_integer
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
-from gymbridge_runtime.core.leaves import TYPES, LeafType
 from gymbridge_runtime.core.memory import silence
 from gymbridge_runtime.core.narrowing import (
     is_host_array,
@@ -30,7 +29,7 @@ from gymbridge_runtime.wrappers.conversions import (
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.types import AnySpace, HostArray
@@ -100,10 +99,8 @@ class BatchedConversions(
         return one is dtype is other or one == dtype == other  # comparing dtypes is slow
 
     @override
-    def _arrays(
-        self, rewards: object, terminations: object, truncations: object
-    ) -> tuple[object, object, object]:
-        return self._for_all(rewards), self._flags(terminations), self._flags(truncations)
+    def _arrays(self, values: tuple[object, ...]) -> Iterable[object]:
+        return map(self._for_all, values)
 
     def _for_all(self, value: object) -> object:
         """If ``value`` is a number, return an array with it for every world."""
@@ -113,13 +110,11 @@ class BatchedConversions(
         # the arrays of a step travel together from where the environment's are
         return self._to_env(array) if self.settings.source.leaves_host(self.env_device) else array
 
+    @override
     def _flags(self, value: object) -> object:
-        """Return flags as bools, where they are."""
-        value = self._for_all(value)
-        kind = TYPES[type(value)]
-        if type(kind) is not LeafType or kind.backend is None or kind.role == "opaque":
-            return value
-        return value if kind.backend.dtype_of(value) == _BOOL else ne(value, 0)
+        target = self.settings.target
+        is_number = target.is_array(type(value)) and target.dtype_of(value) != _BOOL
+        return ne(value, 0) if is_number else value
 
     def keywords(self, arguments: dict[str, object]) -> dict[str, object]:
         """Convert arrays in the other arguments of `reset` towards the environment."""

@@ -41,7 +41,7 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from weakref import ReferenceType
 
     from gymbridge_runtime.types import AnySpace, HostArray
@@ -435,18 +435,21 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
             getrefcount(infos) == ALONE_AS_ARGUMENT,
         )
         ways = self._obs, self._reward, self._terminated, self._truncated, self._info
-        values = obs, *self._arrays(rewards, terminations, truncations), infos
+        values = obs, *self._arrays((rewards, terminations, truncations)), infos
         parts = [*zip(ways, values, are_free, strict=True)]
         is_empty = type(infos) is dict and not infos
         arrays = convert_together(parts[:-1] if is_empty else parts)
+        arrays[2:4] = map(self._flags, arrays[2:4])
         arrays += [{}] if is_empty else []
         return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(arrays))
 
-    def _arrays(
-        self, rewards: object, terminations: object, truncations: object
-    ) -> tuple[object, object, object]:
-        """Return rewards and flags as arrays with the dtypes that agents expect."""
-        return rewards, terminations, truncations
+    def _arrays(self, values: tuple[object, ...]) -> Iterable[object]:
+        """Return rewards and flags as arrays, before the conversion."""
+        return values
+
+    def _flags(self, value: object) -> object:
+        """Return flags of the agent's library as bools."""
+        return value
 
 
 def _as_env_ids(numbers: object) -> HostArray:
