@@ -78,29 +78,29 @@ class NumberConverter:
 
     Args:
         python: The type of the number.
-        arrays: The converter for anything else.
+        to_arrays: The converter for anything else.
     """
 
-    def __init__(self, python: type[float] | type[bool], arrays: Converter) -> None:
+    def __init__(self, python: type[float] | type[bool], to_arrays: Converter) -> None:
         self.python: type[float] | type[bool] = python
-        self.arrays: Converter = arrays
-        self._host: Converter = Converter(NUMPY, arrays_only=True, root=arrays.root)
+        self.to_arrays: Converter = to_arrays
+        self._host: Converter = Converter(NUMPY, arrays_only=True, root=to_arrays.root)
 
     def way(self, value: object) -> Converter:
         """Return the converter with which ``value`` travels: to the agent, or to the host."""
-        return self._host if _is_one_number(value) else self.arrays
+        return self._host if _is_one_number(value) else self.to_arrays
 
     def __call__(self, value: object) -> object:
         """Convert ``value``."""
         number = self._number(value, "")
-        return self.arrays(value) if number is None else number
+        return self.to_arrays(value) if number is None else number
 
     def _number(self, value: object, step: str) -> object:
         """Return one number as a Python value; None for anything else."""
         try:
             return to_python(value, self.python)
         except ConversionError as error:
-            error.below(self.arrays.root + step)
+            error.below(self.to_arrays.root + step)
             raise
 
 
@@ -111,7 +111,7 @@ class EachNumberConverter(NumberConverter):
     def way(self, value: object) -> Converter:
         if not is_mapping(value):
             return super().way(value)
-        return self._host if any(map(_is_one_number, value.values())) else self.arrays
+        return self._host if any(map(_is_one_number, value.values())) else self.to_arrays
 
     @override
     def __call__(self, value: object) -> object:
@@ -124,7 +124,7 @@ class EachNumberConverter(NumberConverter):
             if new[agent] is None:
                 others[agent] = one
         if others:
-            new.update(cast("dict[object, object]", self.arrays(others)))
+            new.update(cast("dict[object, object]", self.to_arrays(others)))
         # PettingZoo's own environments return a defaultdict of rewards
         container = None if type(value) is dict else container_of(type(value))
         if container is None:

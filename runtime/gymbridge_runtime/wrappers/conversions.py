@@ -27,12 +27,7 @@ from gymbridge_runtime.core.narrowing import (
     untyped,
 )
 from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, Owner, Ownership, getrefcount, own
-from gymbridge_runtime.core.scalars import (
-    USUAL,
-    EachNumberConverter,
-    NumberConverter,
-    to_float,
-)
+from gymbridge_runtime.core.scalars import USUAL, EachNumberConverter, NumberConverter, to_float
 from gymbridge_runtime.types import Info
 from gymbridge_runtime.wrappers.form import require_source
 from gymnasium import spaces
@@ -347,11 +342,11 @@ class NumberedConversions(
             ways = [to.way(value) for to, value in zip(self._to_numbers, numbers, strict=True)]
             parts += zip(ways, numbers, (False,) * 3, strict=True)
             new_obs, new_info, *found = convert_together(parts)
-            results = zip(self._to_numbers, ways, found, strict=True)
-            new_numbers = cast(
-                "tuple[RewardT, FlagT, FlagT]",
-                tuple(value if way is to.arrays else to(value) for to, way, value in results),
-            )
+            made = [
+                value if way is to.to_arrays else to(value)
+                for to, way, value in zip(self._to_numbers, ways, found, strict=True)
+            ]
+            new_numbers = cast("tuple[RewardT, FlagT, FlagT]", tuple(made))
         return cast("ObsT", new_obs), *new_numbers, cast("InfosT", new_info)
 
     def numbers(
