@@ -1,9 +1,9 @@
-"""Compares a wrapped environment with the same one without its wrapper, leaf by leaf."""
+"""Compares what a wrapper returns with what its environment returned, leaf by leaf."""
 
 from __future__ import annotations
 
 import copy
-from contextlib import ExitStack
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -46,19 +46,42 @@ class _Bridge(Protocol):
 
 
 class _Returned(NamedTuple):
-    """The result of the wrapper, and a copy of the bare environment's."""
+    """The result of the wrapper, and a copy of the environment's."""
 
     when: str
     found: Step
     bare: Step
 
 
-class _Twins(NamedTuple):
-    """The wrapped environment, the bare one, and the last action of the wrapped one."""
+class _Recorder:
+    """Keeps copies of what an environment last received and returned."""
 
-    wrapped: Driven
-    bare: Driven
-    received: list[object]
+    action: object = None
+    returned: Step = ()
+
+    def __init__(self, env: Driven) -> None:
+        self._reset: Callable[..., Step] = env.reset
+        self._step: Callable[[object], Step] = env.step
+        methods = cast("_Methods", cast("object", env))
+        methods.reset, methods.step = self.reset, self.step
+
+    def reset(self, **arguments: object) -> Step:
+        returned = self._reset(**arguments)
+        self.returned = copied(returned)
+        return returned
+
+    def step(self, action: object) -> Step:
+        self.action = copied(action)
+        returned = self._step(action)
+        self.returned = copied(returned)
+        return returned
+
+
+class _Methods(Protocol):
+    """The methods that a recorder replaces."""
+
+    reset: Callable[..., Step]
+    step: Callable[[object], Step]
 
 
 def check_bridge(
@@ -72,18 +95,16 @@ def check_bridge(
     """Compare a wrapper with its environment, step by step and leaf by leaf.
 
     ``env`` and its environment do not change: the check makes both again with the same arguments.
-    The wrapper takes random actions as the agent's arrays, and the bare environment takes the
-    actions that arrive inside the wrapper. So both must return the same values, and the wrapper
-    must return them converted. Results are compared again one step later and at the end: they must
-    not change, even if the environment writes into its buffers.
+    The wrapper takes random actions as the agent's arrays. It must return what its environment
+    returns, converted. Results are compared again one step later and at the end: they must not
+    change, even if the environment writes into its buffers.
 
     Args:
         env: A wrapper of gymbridge, of any form.
         make: Makes the wrapped environment, if it cannot be deep-copied.
         steps: The number of steps.
-        seed: The seed of both resets and of the action spaces.
-        values: Whether values are compared; pass False for environments that differ from run to
-            run. Libraries, dtypes, shapes and structure are always compared.
+        seed: The seed of the first reset and of the action spaces.
+        values: Whether values are compared; libraries, dtypes, shapes and structure always are.
 
     Returns:
         The number of compared leaves.
@@ -100,7 +121,8 @@ def check_bridge(
     expect = Expectation(target, values=values, arrays_only=form.keeps_numbers)
     observe = Expectation(target, float_dtype=dtype, values=values)
     receive = Expectation(source, scalars=settings.source is NUMPY)
-    twins = _twins(cast("_Bridge", env), settings, make)
+    wrapped, inner = _again(cast("_Bridge", env), settings, make)
+    recorder = _Recorder(inner)
     seeded: set[str] = set()
     returned: list[_Returned] = []
 
@@ -109,27 +131,25 @@ def check_bridge(
         if differences:
             raise BridgeMismatchError(when, differences)
 
-    with ExitStack() as stack:
-        for driven in (twins.wrapped, twins.bare):
-            _ = stack.callback(driven.close)
+    with closing(wrapped):
         when = f"reset(seed={seed})"
-        found, bare = twins.wrapped.reset(seed=seed), twins.bare.reset(seed=seed)
+        found = wrapped.reset(seed=seed)
+        bare = recorder.returned
         compare(when, found, bare)
         for number in range(1, steps + 1):
-            seen = _Returned(when, found, copied(bare))
+            seen = _Returned(when, found, bare)
             returned.append(seen)
-            if form.is_over(twins.bare, bare):
+            if form.is_over(inner, bare):
                 when = f"the reset before step {number}"
-                found, bare = twins.wrapped.reset(), twins.bare.reset()
+                found = wrapped.reset()
             else:
                 when = f"step {number}"
-                sample = _sample(form, twins.bare, seed, seeded)
-                found = twins.wrapped.step(agent_action(target, sample))
-                received = twins.received[-1]
-                wrong = list(receive.differences(received, rounded(sample, target), "action"))
+                sample = _sample(form, inner, seed, seeded)
+                found = wrapped.step(agent_action(target, sample))
+                wrong = [*receive.differences(recorder.action, rounded(sample, target), "action")]
                 if wrong:
                     raise BridgeMismatchError(f"what the environment received in {when}", wrong)
-                bare = twins.bare.step(received)
+            bare = recorder.returned
             compare(when, found, bare)
             compare(f"what was returned before {when}, and changed since", seen.found, seen.bare)
         leaves = expect.leaves + observe.leaves + receive.leaves
@@ -142,34 +162,18 @@ def _settings(env: object) -> Settings:
     return cast("Settings", untyped(untyped(env, "_convert"), "settings"))
 
 
-def _twins(env: _Bridge, settings: Settings, make: Callable[[], object] | None) -> _Twins:
+def _again(
+    env: _Bridge, settings: Settings, make: Callable[[], object] | None
+) -> tuple[Driven, Driven]:
+    """Make the wrapper and its environment again."""
     if make is None and isinstance(untyped(env, "unwrapped"), AsyncVectorEnv):
         # a copied connection would close the original
         raise TypeError(
             "AsyncVectorEnv cannot be deep-copied; pass make=, a function that makes it"
         )
-    anew = make or (lambda: copy.deepcopy(env.env))
-    inner, bare = anew(), anew()
+    inner = cast("Driven", copy.deepcopy(env.env) if make is None else make())
     given = cast("Callable[[Settings], dict[str, object]]", untyped(env, "_arguments"))(settings)
-    wrapped = cast("Callable[..., Driven]", type(env))(inner, **given)
-    return _Twins(wrapped, cast("Driven", bare), _recorded(inner))
-
-
-def _recorded(env: object) -> list[object]:
-    """Record copies of the actions that ``env`` receives."""
-    received: list[object] = []
-    step = cast("Driven", env).step
-
-    def record(action: object) -> Step:
-        received.append(copied(action))
-        return step(action)
-
-    cast("_Recording", env).step = record
-    return received
-
-
-class _Recording(Protocol):
-    step: Callable[[object], Step]
+    return cast("Callable[..., Driven]", type(env))(inner, **given), inner
 
 
 def _sample(form: Form, env: object, seed: int, seeded: set[str]) -> object:
