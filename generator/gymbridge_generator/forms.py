@@ -68,6 +68,8 @@ class FormFacts:
     example: Example
     array_conversion: PassedOn | None = None
     """The wrapper between any two libraries, where there is one of this form."""
+    env_place: str = ""
+    """Where actions go by default; empty: where the environment's library puts them."""
 
 
 _ANY = "ArrayConversion"
@@ -193,6 +195,7 @@ FORMS: Mapping[Form, FormFacts] = {
         last=("{theirs.array}",),
         env_last=(),
         results=("{theirs.obs}", "{theirs.array}", "{theirs.array}", "{theirs.array}", "Info"),
+        env_place="by default to the ``device`` of ``env``",
         values=(
             "Actions go in as arrays of {title}; observations, reward, terminated and truncated "
             "come back as such, and so do the arrays of infos. Numbers of infos stay numbers."

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 
 Sharing: TypeAlias = Literal["shared", "read-only view", "copied"]
 
-RULE: Final = (
-    "An array is shared only when nobody else can reach its memory; otherwise it is copied."
-)
+RULE: Final = "An array is shared only when nobody else can change it; otherwise it is copied."
 """What wrappers do with observations by default."""
 
 
@@ -64,18 +62,18 @@ def observations(source: Backend, target: Backend) -> str:
     match wrapped(source, target):
         case "shared":
             return (
-                "Observations share the memory of what the environment returns if nobody else can "
-                "reach that memory; otherwise they are copies."
+                "By default, observations share the memory of what the environment returns if "
+                "nobody else can reach that memory; otherwise they are copies."
             )
         case "read-only view":
             return (
-                "Observations are read-only views of the environment's memory: "
+                "By default, observations are read-only views of the environment's memory: "
                 f"{_why_read_only(source)}."
             )
         case "copied":
             is_shareable = sharing(source, target) != "copied"
             why = _HELD if is_shareable else _why_copied(source, target)
-            return f"Observations are copies: {why}."
+            return f"By default, observations are copies: {why}."
 
 
 _HELD: Final = "the environment may keep its arrays and write into them"
@@ -95,9 +93,7 @@ def place(source: Backend, target: Backend) -> str:
     """Describe where arrays go if no device is named."""
     there = f"where {target.title} puts NumPy's arrays"
     if source.device and target.device:
-        return (
-            f"by default where the original is, on a GPU that both libraries reach, or else {there}"
-        )
+        return f"by default on the array's own GPU if both libraries reach it, otherwise {there}"
     return f"by default {there}"
 
 

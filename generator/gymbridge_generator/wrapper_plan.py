@@ -106,7 +106,9 @@ class WrapperPlan:
                 indent=12,
             ),
             env_device=argument(
-                "env_device", f"Where actions go; {sharing.place(target, source)}.", indent=12
+                "env_device",
+                f"Where actions go; {form.env_place or sharing.place(target, source)}.",
+                indent=12,
             ),
             obs=paths.obs,
             action=paths.action,

@@ -83,16 +83,16 @@ def test_wrappers_share_where_the_facts_allow(
     assert sharing.wrapped(source, target) == expected
 
 
-HELD = "Observations are copies: the environment may keep its arrays and write into them."
+HELD = "are copies: the environment may keep its arrays and write into them."
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "sentence"),
+    ("source", "target", "words"),
     [
         (
             NUMPY,
             TORCH,
-            "Observations share the memory of what the environment returns if nobody else can "
+            "share the memory of what the environment returns if nobody else can "
             "reach that memory; otherwise they are copies.",
         ),
         (TORCH, NUMPY, HELD),
@@ -100,51 +100,47 @@ HELD = "Observations are copies: the environment may keep its arrays and write i
         (
             NUMPY,
             JAX,
-            "Observations are copies: arrays of Jax never change, and the memory of Numpy may.",
+            "are copies: arrays of Jax never change, and the memory of Numpy may.",
         ),
         (
             JAX,
             TORCH,
-            "Observations are copies: arrays of Jax never change, and Torch would write into it.",
+            "are copies: arrays of Jax never change, and Torch would write into it.",
         ),
-        (NUMPY, MLX, "Observations are copies: Mlx copies whatever it imports."),
+        (NUMPY, MLX, "are copies: Mlx copies whatever it imports."),
         (
             MLX,
             TORCH,
-            "Observations are copies: nobody may write into the memory of Mlx, and Torch would "
-            "write into it.",
+            "are copies: nobody may write into the memory of Mlx, and Torch would write into it.",
         ),
         (
             CUPY,
             TORCH,
-            "Observations are copies: Cupy has its arrays on devices, and shares only what is "
-            "there already.",
+            "are copies: Cupy has its arrays on devices, and shares only what is there already.",
         ),
         (
             TORCH,
             CUPY,
-            "Observations are copies: Cupy has its arrays on devices, and shares only what is "
-            "there already.",
+            "are copies: Cupy has its arrays on devices, and shares only what is there already.",
         ),
-        (JAX, ARROW, "Observations are copies: arrays of Arrow have memory of their own."),
+        (JAX, ARROW, "are copies: arrays of Arrow have memory of their own."),
         (
             MLX,
             NUMPY,
-            "Observations are read-only views of the environment's memory: nobody may write into "
+            "are read-only views of the environment's memory: nobody may write into "
             "the memory of Mlx.",
         ),
         (
             JAX,
             NUMPY,
-            "Observations are read-only views of the environment's memory: arrays of Jax never "
-            "change.",
+            "are read-only views of the environment's memory: arrays of Jax never change.",
         ),
     ],
 )
 def test_docstrings_state_how_observations_are_shared(
-    source: Backend, target: Backend, sentence: str
+    source: Backend, target: Backend, words: str
 ) -> None:
-    assert sharing.observations(source, target) == sentence
+    assert sharing.observations(source, target) == f"By default, observations {words}"
 
 
 def test_docstrings_state_how_actions_and_values_are_shared() -> None:

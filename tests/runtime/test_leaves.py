@@ -595,7 +595,7 @@ TURN = "see the cause above, or turn it into an ordinary array first"
 SPECIAL = {
     freed: (
         "has no memory behind the tensor",
-        "convert it while it has, or what it stands for",
+        "convert it before its memory is released",
     ),
     wrapping: ("invalid python storage", TURN),
     sparse: (

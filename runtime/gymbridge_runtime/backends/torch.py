@@ -41,7 +41,7 @@ _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 _PLAIN: Final = frozenset(_DTYPES[name] for name in ORDINARY)
 _FREED: Final = (
     "PyTorch has no memory behind the tensor",
-    "convert it while it has, or what it stands for",
+    "convert it before its memory is released",
 )
 _TRANSFORMED: Final = (
     "PyTorch is transforming a function, within which tensors have no memory to show",

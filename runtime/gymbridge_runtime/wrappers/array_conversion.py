@@ -68,7 +68,7 @@ class ArrayConversion(SingleBridge[WrapperObsType, WrapperActType, ObsType, ActT
         target_xp: The array API module of the agent, or its name.
         env_device: Where actions go: the library's own object, or text.
         target_device: Where the agent's arrays go.
-        copy: None shares an array only if nobody else can reach its memory; otherwise it copies.
+        copy: None shares an array only if nobody else can change it; otherwise it copies.
             True always copies. False never copies, and raises `CopyRequiredError` where a copy is
             needed.
         float_dtype: The dtype for floating observations and rewards; infos keep their dtypes.
