@@ -24,7 +24,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics
 from typing_extensions import override
 
-from gymbridge import NumpyToTorch, vector
+from gymbridge import NumpyToTorch, batched, vector
 from gymbridge.testing import BridgeMismatchError, check_bridge
 from tests.environments.bridges import Value
 from tests.libraries.torch import torch
@@ -471,6 +471,20 @@ def test_random_environments_pass() -> None:
 
     noise: Value = Noise()
     assert check_bridge(NumpyToTorch(noise)) > 0
+
+
+def test_an_environment_needs_no_close() -> None:
+    class Bare:
+        action_space = gym.spaces.Box(-1, 1, (2,))
+
+        def reset(self, **_seed: object) -> Value:
+            return np.zeros(2, np.float32), {}
+
+        def step(self, action: Value) -> Value:
+            return action, 1, False, False, {}
+
+    bare: Value = Bare()
+    assert check_bridge(batched.NumpyToTorch(bare)) > 0
 
 
 def test_environments_that_report_the_time_pass() -> None:

@@ -244,6 +244,29 @@ def test_flags_of_numbers_travel_with_the_step(device: Device, dtype: str) -> No
 
 
 @on("cpp")
+def test_numbers_as_rewards_and_flags_are_not_uploaded(device: Device) -> None:
+    world = WorldBatched(DICT, INFO, device=device.name)
+    numbers = {"reward": 0.1, "terminated": True, "truncated": False}
+    agent = gymbridge.batched.TorchToNumpy(_with_results(world, **numbers))
+    agent.reset()
+    _ = device.take_transfers()
+    step = agent.step(sampled(agent))
+    assert device.take_transfers() == ONE_EACH_WAY
+    same(step[1:4], tuple(np.full(3, number) for number in numbers.values()))
+
+
+@on("cpp")
+def test_actions_follow_an_exchanged_environment_to_its_device(device: Device) -> None:
+    agent: Value = gymbridge.batched.TorchToNumpy(WorldBatched(DICT, device=device.name))
+    agent.reset()
+    for place in (device.other, "cpu"):
+        agent.env = world = WorldBatched(DICT, device=place)
+        agent.reset()
+        agent.step(sampled(agent))
+        assert str(world.received.device) == place
+
+
+@on("cpp")
 def test_environment_ids_travel_with_actions(device: Device) -> None:
     agent = gymbridge.vector.NumpyToTorch(Pool(MOVE, 4), device.name)
     agent.reset()

@@ -274,6 +274,17 @@ def test_a_package_of_batched_wrappers_is_examined(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("form", ["vector", "batched"])
+def test_a_broken_wrapper_of_another_form_is_found(tmp_path: Path, form: str) -> None:
+    generate(tmp_path, {"fine": MODULE}, forms=f'forms = ["single", "{form}"]\n')
+    (module,) = tmp_path.rglob(f"{form}/numpy_to_fine.py")
+    module.write_text(module.read_text("utf-8") + "\nraise RuntimeError('broken')\n", "utf-8")
+    found = json.loads(doctor("--json", cwd=tmp_path).stdout)["pairs"]
+    problems = {pair["wrapper"]: pair["problem"] for pair in found}
+    assert problems["NumpyToFine"] == "RuntimeError: broken"
+    assert not problems["FineToNumpy"]
+
+
 def test_without_a_gpu_no_gpu_package_is_advised(tmp_path: Path) -> None:
     generate(tmp_path, {"absent": ""})
     module = tmp_path / "bridges/backends/absent.py"

@@ -162,9 +162,9 @@ class ForeignBox:
     """A box of mjlab's."""
 
     shape: tuple[int, ...] = ()
-    dtype: str = "float32"
-    low: float | tuple[float, ...] = -np.inf
-    high: float | tuple[float, ...] = np.inf
+    dtype: Value = "float32"
+    low: Value = -np.inf
+    high: Value = np.inf
 
 
 @dataclass

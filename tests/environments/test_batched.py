@@ -200,6 +200,14 @@ def test_numbers_stand_for_all_worlds(pair_of_any: Pair) -> None:
         assert (numbers.shape, set(numbers.tolist())) == ((4,), {number})
 
 
+@pytest.mark.parametrize("reward", [0, 1.0, True, 2**70, np.int64(1)])
+def test_a_number_as_reward_has_the_dtype_of_floats(pair_of_any: Pair, reward: object) -> None:
+    pair = pair_of_any
+    for options, dtype in (({}, np.float64), ({"float_dtype": "float32"}, np.float32)):
+        found = stepped(pair, told(pair.source, (1, reward)), **options)[1]
+        counterpart(found, np.full(4, reward, dtype), pair.target)
+
+
 def test_a_limit_of_steps_truncates_all_worlds(pair_of_any: Pair) -> None:
     pair = pair_of_any
     agent = batched_bridge(pair, TimeLimit(DirectLab(pair.source), 1))
@@ -460,6 +468,15 @@ def test_a_buffer_of_integers_takes_no_fractions() -> None:
         agent.episode_length_buf = np.full(4, 0.5)
 
 
+def test_a_buffer_keeps_its_shape() -> None:
+    lab = DirectLab(LIBRARIES["torch"])
+    agent = batched_bridge(TORCH_TO_NUMPY, lab)
+    agent.episode_length_buf = np.array(3)
+    same(LIBRARIES["torch"].values(lab.episode_length_buf), np.full(4, 3))
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        agent.episode_length_buf = np.zeros(2)
+
+
 def test_foreign_spaces_become_those_of_gymnasium(pair_of_any: Pair) -> None:
     pair = pair_of_any
     env = Plain(pair.source)
@@ -492,6 +509,14 @@ def test_a_foreign_space_of_integers_may_have_no_bounds() -> None:
     env.action_space = ForeignBox((2, 2), "uint8", low=(1, -np.inf), high=9)
     low = np.array([[1, 0], [1, 0]], np.uint8)
     assert agent.action_space == spaces.Box(low, np.full((2, 2), 9, np.uint8), dtype=np.uint8)
+
+
+def test_a_foreign_space_may_hold_tensors() -> None:
+    env = Plain(LIBRARIES["torch"])
+    low = torch.full((4, 2), -0.5, requires_grad=True)
+    env.action_space = ForeignBox((4, 2), torch.float32, low=low, high=torch.ones(2))
+    agent = batched_bridge(TORCH_TO_NUMPY, env)
+    assert agent.action_space == spaces.Box(-0.5, 1, (4, 2))
 
 
 def test_an_unknown_space_stays_itself() -> None:
@@ -531,8 +556,9 @@ def test_errors_for_other_forms_name_the_right_wrapper() -> None:
         (lambda: pettingzoo.make("aec", "classic/rps-v2"), "is turn-based; take .*aec_to_parallel"),
         (
             lambda: "CartPole-v1",
-            r"^this NumpyToTorch takes batched environments, and 'CartPole-v1'",
+            r"^this NumpyToTorch takes batched environments, and 'CartPole-v1' is none; make the",
         ),
+        (lambda: Skill, r"and <class '.*Skill'> is none; make the environment first"),
     ]
     for make, said in cases:
         with pytest.raises(TypeError, match=said):

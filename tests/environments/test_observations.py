@@ -291,7 +291,7 @@ def test_integers_beyond_64_bits_stay_themselves_in_infos_with_one_warning(
 
     monkeypatch.setattr(tree, "_warned", WeakSet[type[object]]())
     info = {"seed": value, "deep": [1, (value, np.ones(2))], "own": Seed(value)}
-    with pytest.warns(RuntimeWarning, match="does not fit the 64 bits of an array") as caught:
+    with pytest.warns(RuntimeWarning, match="does not fit int64") as caught:
         seen = [_step(pair, STILL, 0.0, False, False, info)[4] for _ in range(3)]
     assert [f"an int of {value.bit_length()} bits" in str(one.message) for one in caught] == [
         True

@@ -106,7 +106,7 @@ if __name__ == "__main__":
 def test_an_error_in_a_worker_process_reaches_the_main_process() -> None:
     require("torch")
     assert run_python(_FAILING) == (
-        f"obs['who'][0]: the int {10**30} does not fit the 64 bits of an array (int); "
+        f"obs['who'][0]: the int {10**30} does not fit int64 (int); "
         "pass it as a str, or leave it out\n"
     )
 

@@ -546,14 +546,14 @@ class TestJaxOffTheHost:
 
 
 class TestWrongDevices:
-    @pytest.mark.parametrize("device", ["cpu:99", "cpu:x", "cpu:-1", "rocket", "CPU", 0, 3.5])
+    @pytest.mark.parametrize("device", ["cpu:99", "cpu:x", "cpu:-1", "rocket", "CPU", "", 0, 3.5])
     def test_jax_refuses_a_wrong_device_and_lists_its_own(self, device: Array) -> None:
         with pytest.raises(ValueError, match="JAX has no device ") as caught:
             NumpyToJax(gym.make("CartPole-v1"), device)
         there = ", ".join(map(repr, JAX.devices()))
         assert f"{device!r}; write one of {there}, or pass" in str(caught.value)
 
-    @pytest.mark.parametrize("device", ["nonsense", "gpu", "cpu:x", "lazy", "", 0, 1.5])
+    @pytest.mark.parametrize("device", ["nonsense", "gpu", "cpu:x", "cpu:3", "lazy", "", 0, 1.5])
     def test_pytorch_refuses_a_wrong_device_and_lists_its_own(self, device: Array) -> None:
         with pytest.raises(ValueError, match="PyTorch cannot use device=") as caught:
             NumpyToTorch(gym.make("CartPole-v1"), device)

@@ -107,7 +107,7 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a number too wide for arrays": (
         lambda: N2T.convert([2**64]),
-        "value[0]: the int 18446744073709551616 does not fit the 64 bits of an array (int); "
+        "value[0]: the int 18446744073709551616 does not fit int64 (int); "
         "pass it as a str, or leave it out",
     ),
     "a dtype that the target has not": (
@@ -182,7 +182,7 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     "what is far below": (
         lambda: N2T.convert(far_below(2**64)),
         "value" + "['goal'][0]" * 6 + "['goal'][…[0]" + "['goal'][0]" * 7 + ": the "
-        "int 18446744073709551616 does not fit the 64 bits of an array (int); pass it as a str, or "
+        "int 18446744073709551616 does not fit int64 (int); pass it as a str, or "
         "leave it out",
     ),
     "containers that are nested too deeply": (
@@ -192,7 +192,7 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "what is below a key that has no text": (
         lambda: N2T.convert({Speechless(): [2**64]}),
-        "value[<Speechless>][0]: the int 18446744073709551616 does not fit the 64 bits of an array "
+        "value[<Speechless>][0]: the int 18446744073709551616 does not fit int64 "
         "(int); pass it as a str, or leave it out",
     ),
     "what fails in a way of its own": (

@@ -36,10 +36,15 @@ class _Wrapper(Protocol):
 
 
 def attempt(pair: Pair) -> PairFinding:
-    """Take a step through one wrapper, and compare both sides."""
-    wrapper = cast("Callable[..., _Wrapper]", getattr(import_module(pair.module), pair.wrapper))
+    """Take a step through the wrappers of a pair, and compare both sides."""
     source, target = backend_in(pair.source), backend_in(pair.target)
-    trial = _Trial(source, target, wrapper)
+    wrappers = [getattr(import_module(module), pair.wrapper) for module in pair.modules]
+    trial, *others = [
+        _Trial(source, target, wrapper)
+        for wrapper in cast("list[Callable[..., _Wrapper]]", wrappers)
+    ]
+    for other in others:
+        _ = other.observations(), other.actions()
     observations = trial.observations()
     return PairFinding(
         pair.wrapper,

@@ -39,11 +39,11 @@ class Library:
 
 @dataclass(frozen=True)
 class Pair:
-    """One wrapper of a package."""
+    """The wrappers of one name in a package, which differ in form."""
 
     wrapper: str
-    module: str
-    """The module of the wrapper."""
+    modules: tuple[str, ...]
+    """The module of each wrapper; the first one is reported."""
     source: str
     """The generated module of the environment's library."""
     target: str
@@ -69,22 +69,19 @@ def libraries(package: str) -> list[Library]:
 
 
 def pairs(package: str, of: list[Library]) -> list[Pair]:
-    """Return one wrapper per pair: the one for single environments if there is one."""
+    """Return the pairs of a package; wrappers for parallel environments are left out."""
     forms = {
-        f"{package}.batched": dict(_modules(package, "batched")),  # take single ones as well
-        f"{package}.vector": dict(_modules(package, "vector")),
         package: dict(_modules(package, "")),
-    }
-    files = {
-        name: (f"{form}.{name}", file)
-        for form, modules in forms.items()
-        for name, file in modules.items()
+        f"{package}.vector": dict(_modules(package, "vector")),
+        f"{package}.batched": dict(_modules(package, "batched")),
     }
     found: list[Pair] = []
     for source, target in permutations(of, 2):
-        module, file = files.get(f"{source.name}_to_{target.name}", ("", None))
-        if file is not None:
-            found.append(Pair(_wrapper(file), module, source.module, target.module))
+        name = f"{source.name}_to_{target.name}"
+        files = {f"{form}.{name}": files[name] for form, files in forms.items() if name in files}
+        if files:
+            wrapper = _wrapper(next(iter(files.values())))
+            found.append(Pair(wrapper, tuple(files), source.module, target.module))
     return found
 
 

@@ -245,6 +245,8 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
                 raise TypeError(f"a device is text or a torch.device, not {type(device).__name__}")
             # conversions are joined by the identity of their device
             parsed = torch.device(device) if isinstance(device, str) else device
+            if parsed.type == "cpu" and parsed.index:
+                raise ValueError("the host is one device")
             # the first use shows whether the device exists
             _ = _has_float64(parsed), _has_storage(parsed)
         except REFUSED as error:

@@ -203,7 +203,7 @@ class Arrays:
         # Python refuses to print integers with very many digits
         is_long = self.keeps_large or value.bit_length() > _BITS_IN_WORDS
         text = f"an int of {value.bit_length()} bits" if is_long else f"the int {value}"
-        text += " does not fit the 64 bits of an array"
+        text += " does not fit int64"
         if not self.keeps_large:
             raise ConversionError(text, "pass it as a str, or leave it out")
         warn_once(type(value), f"{text}: it stays as it is", RuntimeWarning)

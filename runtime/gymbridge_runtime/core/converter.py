@@ -31,7 +31,7 @@ class Converter:
         float_dtype: The dtype to which floating arrays are cast.
         default: What ``copy=None`` means.
         arrays_only: Whether Python numbers and NumPy scalars stay as they are.
-        keeps_large: Whether integers beyond 64 bits stay as they are; otherwise they raise errors.
+        keeps_large: Whether integers that do not fit int64 stay as they are, or raise errors.
         root: The name of the tree in error messages.
     """
 

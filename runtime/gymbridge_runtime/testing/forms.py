@@ -201,7 +201,8 @@ class _Batched(Form):
         if numbers is None and isinstance(bare, bool):
             numbers = np.array(bare)
         if numbers is not None:
-            numbers = np.full(self._shape, numbers) if is_single_number(bare) else numbers
+            if is_single_number(bare):
+                numbers = np.full(self._shape, numbers, np.float64)
             numbers = numbers if name == "reward" else numbers.astype(np.bool_)
         yield from expect.differences(found, bare if numbers is None else numbers, name)
 

@@ -88,6 +88,8 @@ class BatchedBridge(
         Array leaves of ``options`` and of any other argument, such as ``env_ids``, are converted
         towards the environment. ``seed`` is passed on: some environments take one for each world.
         """
+        if self._convert.is_outdated():  # `env` was replaced
+            self._convert = BatchedConversions(self, self._convert.settings)
         convert = self._convert
         given = {"seed": seed, "options": convert.options(options), **convert.keywords(others)}
         reset = cast("Callable[..., tuple[object, Info]]", self.env.reset)

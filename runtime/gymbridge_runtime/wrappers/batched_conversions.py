@@ -54,17 +54,18 @@ class BatchedConversions(
 ):
     """The conversions of a wrapper for an environment that returns only arrays."""
 
-    __slots__: tuple[str, ...] = ("_flag_dtype", "batch_shape")
+    __slots__: tuple[str, ...] = ("_flag_dtype", "_found", "batch_shape")
 
     # loggers want numbers, and twenty arrays of one number would cost more than the step
     keeps_numbers: ClassVar[bool] = True
 
     def __init__(self, wrapper: Bridge, settings: Settings) -> None:
         source = settings.source
-        place = settings.env_device
-        place = _device_of(untyped(wrapper, "env"), source) if place is None else place
+        found = _device_of(wrapper, source)
+        place = found if settings.env_device is None else settings.env_device
         super().__init__(wrapper, settings._replace(env_device=place))
         self.settings: Settings = settings  # as given, for other machines
+        self._found: object = found
         self.batch_shape: tuple[int, ...] = ()
         self._flag_dtype: object = None
         self._fitter: Fitter = _CastFitter(
@@ -99,16 +100,21 @@ class BatchedConversions(
         return one is dtype is other or one == dtype == other  # comparing dtypes is slow
 
     @override
-    def _arrays(self, values: tuple[object, ...]) -> Iterable[object]:
-        return map(self._for_all, values)
+    def _arrays(
+        self, rewards: object, terminations: object, truncations: object
+    ) -> Iterable[object]:
+        kinds = np.float64, np.bool_, np.bool_
+        return map(self._for_all, (rewards, terminations, truncations), kinds)
 
-    def _for_all(self, value: object) -> object:
+    def _for_all(self, value: object, kind: type[np.generic]) -> object:
         """If ``value`` is a number, return an array with it for every world."""
         if not is_single_number(value):
             return value
-        array: HostArray = np.full(self.batch_shape, cast("float", value))
-        # the arrays of a step travel together from where the environment's are
-        return self._to_env(array) if self.settings.source.leaves_host(self.env_device) else array
+        array = np.full(self.batch_shape, cast("float", value), kind)
+        # arrays that stay on the environment's device do so together
+        stays = self.device is None and self.place() is not None
+        stays = stays and self.settings.source.leaves_host(self.env_device)
+        return self._to_env(array) if stays else array
 
     @override
     def _flags(self, value: object) -> object:
@@ -127,10 +133,11 @@ class BatchedConversions(
         return cast("ArrayT", self._to_agent(name, self.device)(value))
 
     def assigned(self, name: str, held: object, value: ArrayT) -> object:
-        """Return a copy of ``value`` with the dtype and the device of ``held``."""
+        """Return a copy of ``value`` with the dtype, the shape and the device of ``held``."""
         source = self.settings.source
-        array, dtype = np.asarray(self._to_host(value)), source.dtype_of(held)
-        copy: HostArray = silence().run(array.astype, dtype)
+        shape = cast("tuple[int, ...]", untyped(held, "shape"))
+        array = np.broadcast_to(np.asarray(self._to_host(value)), shape)
+        copy: HostArray = silence().run(array.astype, source.dtype_of(held))
         if is_integer(copy.dtype) and not np.array_equal(copy, array):
             raise ConversionError(
                 f"the environment keeps {copy.dtype}, which cannot hold every value of this",
@@ -139,6 +146,10 @@ class BatchedConversions(
                 name,
             )
         return source.beside(held, source.private_copy(copy, copy.dtype))
+
+    def is_outdated(self) -> bool:
+        """Tell whether the environment has another device than at construction."""
+        return _device_of(self._wrapper(), self.settings.source) != self._found
 
     def place(self) -> object:
         """Return the device of the agent's arrays, as its library's object; None if unknown."""
@@ -150,10 +161,10 @@ class BatchedConversions(
         return _parsed(target, source.device_text(self.env_device))
 
 
-def _device_of(env: object, source: AnyBackend) -> object:
+def _device_of(wrapper: object, source: AnyBackend) -> object:
     """Return the ``device`` of the environment as a setting, or None if it has none."""
     try:
-        device = untyped(owner_of(env, "device"), "device")
+        device = untyped(owner_of(untyped(wrapper, "env"), "device"), "device")
     except AttributeError:
         return None
     return source.device_text(_parsed(source, device))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, cast
 
 import gymnasium as gym
 import numpy as np
-from gymbridge_runtime.core.dtypes import integer_bounds, is_integer
+from gymbridge_runtime.core.dtypes import integer_bounds, is_integer, spelled_dtype
 from gymbridge_runtime.core.narrowing import is_mapping, is_space, untyped
+from gymbridge_runtime.core.scalars import host_numbers
 from gymbridge_runtime.wrappers.generics import ActType, ObsType, WrapperActType, WrapperObsType
 from gymnasium import spaces
 from typing_extensions import TypeVar, override
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymbridge_runtime import types
-    from gymbridge_runtime.core.dtypes import AnyDType
     from gymbridge_runtime.types import AnySpace, HostArray, Info
     from gymnasium.envs.registration import EnvSpec
 
@@ -68,7 +68,7 @@ def as_space(found: object) -> object:
     if not all(hasattr(found, name) for name in ("shape", "dtype", "low", "high")):
         return found
     shape = cast("tuple[int, ...]", untyped(found, "shape"))
-    dtype: AnyDType = np.dtype(cast("str", untyped(found, "dtype")))
+    dtype = spelled_dtype(untyped(found, "dtype"))
     least, most = integer_bounds(dtype) if is_integer(dtype) else (-np.inf, np.inf)
     low = _bound(untyped(found, "low"), np.full(shape, least, dtype))
     high = _bound(untyped(found, "high"), np.full(shape, most, dtype))
@@ -78,7 +78,8 @@ def as_space(found: object) -> object:
 
 def _bound(end: object, bound: HostArray) -> HostArray:
     """Write the finite numbers of ``end`` into ``bound``, which holds the widest bounds."""
-    given = np.broadcast_to(np.asarray(end, np.float64), bound.shape)
+    view = host_numbers(end)
+    given = np.broadcast_to(np.asarray(end if view is None else view, np.float64), bound.shape)
     is_finite = np.isfinite(given)
     bound[is_finite] = given[is_finite]
     return bound

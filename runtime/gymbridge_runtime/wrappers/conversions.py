@@ -430,7 +430,7 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
             getrefcount(infos) == ALONE_AS_ARGUMENT,
         )
         ways = self._obs, self._reward, self._terminated, self._truncated, self._info
-        values = obs, *self._arrays((rewards, terminations, truncations)), infos
+        values = obs, *self._arrays(rewards, terminations, truncations), infos
         parts = [*zip(ways, values, are_free, strict=True)]
         is_empty = type(infos) is dict and not infos
         arrays = convert_together(parts[:-1] if is_empty else parts)
@@ -438,9 +438,11 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
         arrays += [{}] if is_empty else []
         return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(arrays))
 
-    def _arrays(self, values: tuple[object, ...]) -> Iterable[object]:
+    def _arrays(
+        self, rewards: object, terminations: object, truncations: object
+    ) -> Iterable[object]:
         """Return rewards and flags as arrays, before the conversion."""
-        return values
+        return rewards, terminations, truncations
 
     def _flags(self, value: object) -> object:
         """Return flags of the agent's library as bools."""

@@ -37,9 +37,10 @@ def require_form(wrapper: str, env: object, form: Form) -> None:
             f"this {wrapper} takes {form} environments, and {type(env).__name__} is {found[0]}; "
             + f"take {_TAKE[found[0]].format(wrapper)}"
         )
-    if form == "batched" and not (hasattr(env, "reset") and hasattr(env, "step")):
+    is_env = hasattr(env, "reset") and hasattr(env, "step") and not isinstance(env, type)
+    if form == "batched" and not is_env:
         raise TypeError(
-            f"this {wrapper} takes {form} environments, and {env!r} has no `reset` and `step`; "
+            f"this {wrapper} takes {form} environments, and {env!r} is none; "
             + "make the environment first"
         )
 

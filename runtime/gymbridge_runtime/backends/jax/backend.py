@@ -215,7 +215,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if device is None or isinstance(device, (_DEVICE, Sharding)):
             return device
         unknown: RuntimeError | None = None
-        if isinstance(device, str):
+        if isinstance(device, str) and device:
             platform, _, number = device.partition(":")
             try:
                 for found in _devices(platform):
