@@ -89,7 +89,7 @@ def test_actions_are_fitted_to_the_new_space(change: Callable[..., None], pair: 
     assert pair.target.values(agent.sample_action()).shape == (2,)
 
 
-def test_what_the_agent_declares_of_its_wrapper_counts(pair: Pair) -> None:
+def test_spaces_set_on_the_wrapper_are_used(pair: Pair) -> None:
     env = Echo(spaces.Box(-1, 1, (2,)))
     agent = bridge(pair, env)
     agent.action_space = spaces.Box(-1, 1, (2,), np.float16)

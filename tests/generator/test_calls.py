@@ -75,7 +75,7 @@ def test_every_call_is_optional(calls: tuple[str, ...], tmp_path: Path) -> None:
     ],
     ids=lambda value: "-".join(value) or "none" if isinstance(value, tuple) else None,
 )
-def test_without_the_calls_of_a_direction_it_has_no_fast_path(
+def test_a_direction_without_calls_has_no_fast_path(
     form: str, calls: tuple[str, ...], to_strict: bool, from_strict: bool
 ) -> None:
     files = rendered(calls)

@@ -56,7 +56,7 @@ def test_probe_agrees_with_the_shipped_entries(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_question_that_ends_its_process_is_a_finding() -> None:
+def test_a_probe_that_ends_its_process_is_a_finding() -> None:
     require("torch")
     findings = {finding["question"]: finding for finding in probed("torch")["findings"]}
     negative = findings["layout negative"]

@@ -614,7 +614,7 @@ def test_copy_must_be_none_true_or_false(pair: Pair, said: Array) -> None:
 
 
 @pytest.mark.parametrize("said", [np.True_, 1])
-def test_values_equal_to_true_copy(pair: Pair, said: Array) -> None:
+def test_values_equal_to_true_mean_copy_true(pair: Pair, said: Array) -> None:
     array = pair.source.make(np.ones(3, np.float32))
     result = pair.convert(array, copy=said)
     assert pair.target.address(result) != pair.source.address(array)

@@ -714,7 +714,7 @@ class TestUnusualTensors:
         torch.func.grad(convert)(ones)
         torch.func.functionalize(convert)(ones)
 
-    def test_whose_memory_is_gone_are_refused_in_trees(self) -> None:
+    def test_released_tensors_are_refused_in_trees(self) -> None:
         tensor = torch.ones(3)
         tensor.untyped_storage().resize_(0)
         with pytest.raises(ConversionError, match=r"^value\[0\]: PyTorch has no memory behind"):

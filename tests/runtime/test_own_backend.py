@@ -112,7 +112,7 @@ def test_arrays_of_every_library_survive_a_round_trip(backend: Boxes, name: str)
                 assert library.values(array).tolist() == values.tolist()
 
 
-def test_its_arrays_are_recognised() -> None:
+def test_arrays_of_an_own_backend_are_recognised() -> None:
     numpy = load(_reference("numpy"))
     _ = Converter(Boxes())
     seen: Array = Converter(numpy)({"a": Box(np.ones(2))})
