@@ -150,7 +150,9 @@ assert isinstance(numpy_to_pyarrow(column), pa.Tensor)
 
 
 @pytest.mark.parametrize(("about", "code"), QUIRKS.values(), ids=QUIRKS)
-def test_a_quirk_of_a_library_is_handled(bridges: Bridges, entry: CatalogueLibrary, about: str, code: str) -> None:
+def test_a_quirk_of_a_library_is_handled(
+    bridges: Bridges, entry: CatalogueLibrary, about: str, code: str
+) -> None:
     if about != entry.name:
         pytest.skip(f"about {about}")
     prepared = (

@@ -92,9 +92,9 @@ class BatchedBridge(
             self._convert = BatchedConversions(self, self._convert.settings)
         convert = self._convert
         given = {"seed": seed, "options": convert.options(options), **convert.keywords(others)}
-        reset = cast("Callable[..., tuple[object, Info]]", self.env.reset)
         # a user's own class may take none of them
-        env_obs, env_info = reset(**{name: one for name, one in given.items() if one is not None})
+        given = {name: one for name, one in given.items() if one is not None}
+        env_obs, env_info = self.env.reset(**given)
         convert.begin(env_obs)
         return convert.obs_and_info(env_obs, env_info)
 

@@ -34,10 +34,9 @@ ActT_contra = TypeVar("ActT_contra", contravariant=True)
 class BatchedEnv(Protocol[ObsT_co, ActT_contra]):
     """An environment whose rewards and flags are arrays, or a wrapper of one."""
 
-    def reset(
-        self, *, seed: int | None = None, options: Info | None = None
-    ) -> tuple[ObsT_co, Info]:
-        """Start an episode, in every world."""
+    @property
+    def reset(self) -> Callable[..., tuple[ObsT_co, Info]]:
+        """Start an episode, in every world; this method may have any parameters."""
         ...
 
     def step(self, action: ActT_contra) -> tuple[ObsT_co, object, object, object, Info]:
