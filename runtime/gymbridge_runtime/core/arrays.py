@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from gymbridge_runtime.backends.registry import recognise
 from gymbridge_runtime.core.describe import shown as text_of
 from gymbridge_runtime.core.dtypes import (
     AnyDType,
@@ -37,25 +38,43 @@ _BITS_IN_WORDS = 1024
 _CAST_FIRST = "cast it first, or allow copies"
 
 
-class Arrays:
-    """Converts single leaves to ``target``; `Converter` explains the arguments."""
+class LeafConverter:
+    """Converts single leaves to ``target``.
+
+    Args:
+        target: The library of the results.
+        device: Where results go: the library's own object, or text; None for its default.
+        copy: None is ``default``, True always copies, False never does.
+        float_dtype: The dtype to which floating arrays are cast.
+        default: What ``copy=None`` means.
+        arrays_only: Whether Python numbers and NumPy scalars stay as they are.
+        keeps_large: Whether integers that do not fit int64 stay as they are, or raise errors.
+        root: The name of the tree in error messages.
+    """
 
     def __init__(
         self,
         target: AnyBackend,
-        device: object,
-        ownership: Ownership,
-        float_dtype: AnyDType | None,
         *,
-        arrays_only: bool,
-        keeps_large: bool,
+        device: object = None,
+        copy: bool | None = None,
+        float_dtype: object = None,
+        default: Ownership = Ownership.SHARE,
+        arrays_only: bool = False,
+        keeps_large: bool = False,
+        root: str = "value",
     ) -> None:
+        recognise(target)
+        device = target.parse_device(device)
+        ownership = Ownership.of(copy, default)
+        wanted = None if float_dtype is None else target.dtype(float_dtype)
         self.target: AnyBackend = target
         self.device: object = device
         self.ownership: Ownership = ownership
-        self.float_dtype: AnyDType | None = float_dtype
+        self.float_dtype: AnyDType | None = wanted
         self.arrays_only: bool = arrays_only
         self.keeps_large: bool = keeps_large
+        self.root: str = root
         self._stored: Callable[[AnyDType], AnyDType | None] = (
             target.stored_as if device is None else partial(target.stored_at, device=device)
         )

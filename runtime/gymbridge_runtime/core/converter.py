@@ -6,12 +6,10 @@ from functools import lru_cache
 from itertools import repeat
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
-from gymbridge_runtime.backends.registry import recognise
-from gymbridge_runtime.core.arrays import Arrays
+from gymbridge_runtime.core.arrays import LeafConverter
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
 from gymbridge_runtime.core.foreign import foreign_view
-from gymbridge_runtime.core.ownership import Ownership
 from gymbridge_runtime.core.tree import Leaves, Node, flatten, path_to, too_deep, unflatten
 
 if TYPE_CHECKING:
@@ -21,44 +19,8 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
 
-class Converter:
-    """Converts every array and number of a tree to ``target``; the rest stays as it is.
-
-    Args:
-        target: The library of the results.
-        device: Where results go: the library's own object, or text; None for its default.
-        copy: None is ``default``, True always copies, False never does.
-        float_dtype: The dtype to which floating arrays are cast.
-        default: What ``copy=None`` means.
-        arrays_only: Whether Python numbers and NumPy scalars stay as they are.
-        keeps_large: Whether integers that do not fit int64 stay as they are, or raise errors.
-        root: The name of the tree in error messages.
-    """
-
-    def __init__(
-        self,
-        target: AnyBackend,
-        *,
-        device: object = None,
-        copy: bool | None = None,
-        float_dtype: object = None,
-        default: Ownership = Ownership.SHARE,
-        arrays_only: bool = False,
-        keeps_large: bool = False,
-        root: str = "value",
-    ) -> None:
-        recognise(target)
-        self.target: AnyBackend = target
-        self.device: object = target.parse_device(device)
-        self.root: str = root
-        self.arrays: Arrays = Arrays(
-            target,
-            self.device,
-            Ownership.of(copy, default),
-            None if float_dtype is None else target.dtype(float_dtype),
-            arrays_only=arrays_only,
-            keeps_large=keeps_large,
-        )
+class Converter(LeafConverter):
+    """Converts every array and number of a tree to ``target``; the rest stays as it is."""
 
     def __call__(self, value: object, *, is_free: bool = False) -> object:
         """Convert ``value``; if it ``is_free``, nobody else refers to it."""
@@ -92,7 +54,7 @@ _Tree: TypeAlias = tuple[Converter, "Node | None", "Leaves", list[object]]
 _Place: TypeAlias = tuple[_Tree, int]
 """Where a result goes: a tree, and the number of a leaf in it."""
 
-_Import: TypeAlias = tuple[Arrays, "list[HostArray]", list[_Place]]
+_Import: TypeAlias = tuple[Converter, "list[HostArray]", list[_Place]]
 """Host views that go to the same library and device, and the places of their results."""
 
 
@@ -103,12 +65,12 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
     fetches: dict[AnyBackend, list[tuple[_Place, _Import]]] = {}
     together: _Import
     for converter, value, is_free in parts:
-        arrays = converter.arrays
+        target, device = converter.target, converter.device
         for together in imports:
-            if together[0].target is arrays.target and together[0].device is arrays.device:
+            if together[0].target is target and together[0].device is device:
                 break
         else:
-            together = arrays, [], []
+            together = converter, [], []
             imports.append(together)
         leaves: Leaves = []
         results: list[object] = []
@@ -128,21 +90,21 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
                 view: HostArray | None = None
                 if role in {"number", "scalar"}:
                     result = leaf
-                    if not arrays.arrays_only:
-                        view = arrays.number(leaf)
+                    if not converter.arrays_only:
+                        view = converter.number(leaf)
                 elif role == "keep":
                     result = leaf
                 elif role in {"unknown", "opaque"}:
-                    result = arrays.keep(leaf, kind, is_free=is_leaf_free)
-                elif source is arrays.target and not arrays.sends(leaf):
-                    result = arrays.own(leaf, is_free=is_leaf_free)
+                    result = converter.keep(leaf, kind, is_free=is_leaf_free)
+                elif source is target and not converter.sends(leaf):
+                    result = converter.own(leaf, is_free=is_leaf_free)
                 elif role == "array" and source is not None:
-                    result = arrays.direct(source, leaf)
+                    result = converter.direct(source, leaf)
                     if result is None:
                         fetches.setdefault(source, []).append(((tree, len(results)), together))
                 else:
                     shown = foreign_view(leaf) if source is None else None
-                    view = arrays.memory(leaf, shown, source, is_leaf_free)
+                    view = converter.memory(leaf, shown, source, is_leaf_free)
                 if view is not None:
                     _, views, places = together
                     views.append(view)
@@ -152,9 +114,9 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
             _fail(error, (tree, len(results)))
     for source, fetched in fetches.items():
         _fetch(source, fetched)
-    for arrays, views, places in imports:
+    for converter, views, places in imports:
         if views:
-            _import(arrays, views, places)
+            _import(converter, views, places)
     converted: list[object] = []
     for converter, node, _, results in trees:
         try:
@@ -170,7 +132,7 @@ def _fetch(source: AnyBackend, leaves: Sequence[tuple[_Place, _Import]]) -> None
     for place, together in leaves:
         (converter, _, all_leaves, _), number = place
         try:
-            view = converter.arrays.memory(all_leaves[number][0], next(shown), source, False)
+            view = converter.memory(all_leaves[number][0], next(shown), source, False)
         except REFUSED as error:
             _fail(error, place)
         _, views, places = together
@@ -178,12 +140,12 @@ def _fetch(source: AnyBackend, leaves: Sequence[tuple[_Place, _Import]]) -> None
         places.append(place)
 
 
-def _import(arrays: Arrays, views: list[HostArray], places: list[_Place]) -> None:
+def _import(converter: Converter, views: list[HostArray], places: list[_Place]) -> None:
     """Import all views, and put the arrays in their places.
 
     If the library refuses them together, it gets them one by one, so that the error names a leaf.
     """
-    target, device = arrays.target, arrays.device
+    target, device = converter.target, converter.device
     made: Iterable[object]
     try:
         made = [*target.from_host_many(views, device)]
@@ -195,7 +157,7 @@ def _import(arrays: Arrays, views: list[HostArray], places: list[_Place]) -> Non
         try:
             results[number] = next(found)
         except REFUSED as error:
-            _fail(error, place, arrays.not_made)
+            _fail(error, place, converter.not_made)
 
 
 def _fail(

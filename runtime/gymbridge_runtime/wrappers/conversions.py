@@ -184,7 +184,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         else:
             self.own_obs = copied
         self.own_as_obs = cast("Callable[[object], ObsT]", self.own_obs)
-        infos = Owner(None, shares=shares, is_safe=is_safe, other=self._info.arrays.entry)
+        infos = Owner(None, shares=shares, is_safe=is_safe, other=self._info.entry)
         items: _Items = owner.own_items
         entries: _Items = infos.own_items
         if source is not NUMPY:
