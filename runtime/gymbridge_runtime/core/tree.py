@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from inspect import currentframe
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
@@ -29,19 +30,17 @@ Leaf: TypeAlias = tuple[object, LeafType, bool]
 Leaves: TypeAlias = list[Leaf]
 
 
+@dataclass(slots=True, eq=False)
 class Node:
     """A container in a tree, with its rule, its keys and its children."""
 
-    __slots__: tuple[str, ...] = ("children", "container", "end", "keys", "value")
-
-    def __init__(self, container: AnyContainer, value: object, keys: Sequence[object]) -> None:
-        self.container: AnyContainer = container
-        self.value: object = value
-        self.keys: Sequence[object] = keys
-        self.children: list[Node | None] = []
-        """None for a leaf."""
-        self.end: int = 0
-        """How many leaves of the tree are in this container or before it."""
+    container: AnyContainer
+    value: object
+    keys: Sequence[object]
+    children: list[Node | None]
+    """None for a leaf."""
+    end: int = 0
+    """How many leaves of the tree are in this container or before it."""
 
     def held(self) -> list[object]:
         """Return what the container holds."""
@@ -74,7 +73,7 @@ def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
             f"the {type(value).__name__} could not be read: {shown(error)}",
             "correct it, or take it out of the tree",
         ) from error
-    node = Node(container, value, keys)
+    node = Node(container, value, keys, [])
     is_alone = is_alone and container.is_provable
     nodes = node.children
     try:
