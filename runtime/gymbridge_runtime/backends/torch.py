@@ -14,7 +14,7 @@ from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import CUDA, ROCM, Producer, device_of
 from gymbridge_runtime.backends.packing import by_place, download, upload
 from gymbridge_runtime.core.describe import shown
-from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, AnyDType, extended_dtype, named_dtype
+from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, AnyDType, named_dtype
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
 from gymbridge_runtime.core.layouts import has_whole_strides
 from gymbridge_runtime.core.memory import is_writable
@@ -57,7 +57,6 @@ to_numpy: Final = cast("Callable[[object], HostArray]", torch.Tensor.numpy)
 item: Final = cast("Callable[[object], int | float]", torch.Tensor.item)
 """Return the number of a tensor that has one."""
 
-_from_numpy: Final = cast("Callable[[HostArray], torch.Tensor]", untyped(torch, "from_numpy"))
 _is_on_host: Final = cast("Callable[[torch.Tensor], bool]", attrgetter("is_cpu"))
 _is_transformed: Final = cast(
     "Callable[[torch.Tensor], bool]",
@@ -136,15 +135,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             raise ConversionError(*_TRANSFORMED)
         plain = tensor.resolve_conj().resolve_neg()
         owned = not array.is_cpu or plain.data_ptr() != tensor.data_ptr()
-        return self._shown(plain, owned=owned)
-
-    def _shown(self, tensor: torch.Tensor, *, owned: bool) -> HostView:
-        """View a strided tensor on the host."""
-        if tensor.dtype in _PLAIN:
-            return HostView(tensor.numpy(), owned, copied=owned)
-        bits = tensor.view(_DTYPES[f"uint{8 * tensor.itemsize}"])
-        dtype = extended_dtype(_NAMES[tensor.dtype])
-        return HostView(to_numpy(bits).view(dtype), owned, copied=owned)
+        if plain.dtype in _PLAIN:
+            return HostView(to_numpy(plain), owned, copied=owned)
+        bits = plain.view(_DTYPES[f"uint{8 * plain.itemsize}"])
+        return HostView(to_numpy(bits).view(_dtype_of(plain)), owned, copied=owned)
 
     @override
     def from_host(self, view: HostArray, device: torch.device | None) -> object:
@@ -155,16 +149,17 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
         """Return a tensor over the memory of ``view``; its dtype may be one of ml_dtypes."""
         flags = view.flags
         if view.dtype in self.kept_dtypes and flags.owndata and flags.behaved:
-            return _from_numpy(view)
+            return from_numpy(view)
         name = view.dtype.name
         bits = view.view(f"u{view.itemsize}") if name in _EXTENDED else view
         if bits.dtype == np.uint64:
             bits = bits.view(np.uint64)  # C has two such types, and PyTorch takes one
         # from_numpy warns about read-only memory, which comes here only for a transfer
+        tensor: torch.Tensor
         try:
-            tensor = _from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
+            tensor = from_numpy(bits) if is_writable(bits) else from_dlpack(bits)
         except BufferError:  # PyTorch 2.6 imports no read-only memory
-            tensor = _from_numpy(bits.copy())
+            tensor = from_numpy(bits.copy())
         return tensor.view(_DTYPES[name]) if name in _EXTENDED else tensor
 
     @override
@@ -305,11 +300,11 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     @override
     def imports_at(self, place: tuple[int, int], device: torch.device | None) -> bool:
         kind, index = place
-        is_cuda = kind == (CUDA if torch.version.hip is None else ROCM)  # PyTorch calls both "cuda"
-        if device is None or not is_cuda or not torch.cuda.is_available():
-            return is_cuda and torch.cuda.is_available()
-        current = str(device) == "cuda" and torch.cuda.current_device() == index
-        return current or device == torch.device("cuda", index)
+        cuda = CUDA if torch.version.hip is None else ROCM  # PyTorch calls both "cuda"
+        if kind != cuda or not torch.cuda.is_available():
+            return False
+        is_current = str(device) == "cuda" and torch.cuda.current_device() == index
+        return device is None or is_current or device == torch.device("cuda", index)
 
     @override
     def from_dlpack(self, array: object) -> object:
