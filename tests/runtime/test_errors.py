@@ -366,7 +366,7 @@ def test_an_error_of_mlx_is_quoted(
 
     array = mx.array([1.0])
     monkeypatch.setattr("gymbridge_runtime.backends.mlx._computed", fail)
-    monkeypatch.setattr("gymbridge_runtime.backends.mlx._seen", fail)
+    monkeypatch.setattr("gymbridge_runtime.backends.mlx.to_numpy", fail)
     convert = Converter(load("gymbridge_runtime.backends.numpy:NUMPY"), copy=options.get("copy"))
     with pytest.raises(ConversionError) as caught:
         convert({"obs": [array]})

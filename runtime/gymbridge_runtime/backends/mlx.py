@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 # every import narrows float64, although MLX's CPU can compute with it
 _KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - HALVES.keys()
 
-# the declared types of DLPack differ on both sides, but the objects match
-_seen: Final = cast("Callable[[mx.array], HostArray]", np.from_dlpack)
 _made: Final = cast("Callable[..., mx.array]", mx.array)
 _computed: Final = cast("Callable[[mx.array], None]", untyped(mx, "eval"))
 
 # -- the calls of the fast path ---------------------------------------------------------------
+# the declared types of DLPack differ on both sides, but the objects match
 
 from_numpy: Final = cast("MakeArray", mx.from_dlpack)
 """Copy a NumPy array into MLX."""
@@ -79,9 +78,9 @@ class MlxBackend(Backend[mx.array, None]):
                 "call mx.eval() on it in the thread that made it",
             ) from error
         if array.dtype == mx.bfloat16:  # NumPy does not import bfloat16 from DLPack
-            bits = _seen(array.view(mx.uint16))
+            bits = to_numpy(array.view(mx.uint16))
             return HostView(bits.view(extended_dtype("bfloat16")), owned=False)
-        return HostView(_seen(array), owned=False)
+        return HostView(to_numpy(array), owned=False)
 
     @override
     def from_host(self, view: HostArray, device: None) -> object:
