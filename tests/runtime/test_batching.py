@@ -148,7 +148,6 @@ def test_arrays_with_known_signatures_use_the_compiled_import(
     def unwanted(*_: object) -> None:
         pytest.fail("put, not compiled")
 
-    monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._put", unwanted)
     monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._put_many", unwanted)
     assert leaves(repeat())
 
@@ -171,7 +170,7 @@ def test_the_arrays_of_one_tree_are_imported_by_one_call(
         pytest.fail("one by one")
 
     monkeypatch.setattr(JaxBackend, "from_host_many", counted)
-    monkeypatch.setattr("gymbridge_runtime.backends.jax.backend._put", unwanted)
+    monkeypatch.setattr(JaxBackend, "to_device", unwanted)
     repeat()
     assert len(batches) == 1
     assert batches[0] > 1

@@ -52,11 +52,8 @@ _x64: Final = cast(
 )
 _imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
 _DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
-_put: Final = cast(
-    "Callable[[jax.Array | HostArray, _Placement | None], jax.Array]", untyped(jax, "device_put")
-)
 _put_many: Final = cast(
-    "Callable[[list[HostArray], _Placement | list[_Placement] | None], list[jax.Array]]",
+    "Callable[[Sequence[jax.Array | HostArray], object], Sequence[jax.Array]]",
     untyped(jax, "device_put"),
 )
 
@@ -162,9 +159,9 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         return arrays
 
     def _put(self, views: Sequence[HostArray], device: _Placement | None) -> list[object]:
-        places: _Placement | list[_Placement] | None = device
+        places: object = device
         if isinstance(device, NamedSharding):
-            places = [_for_shape(device, view.shape) for view in views]
+            places = [_layout(device, view.shape) for view in views]
         arrays = _put_many(list(views), places)
         if self.leaves_host(device):  # JAX reads the memory of ``views`` until the transfer is done
             for array in arrays:
@@ -247,7 +244,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
     def to_device(self, array: jax.Array, device: _Placement | None) -> object:
         if device is None:
             return array
-        placement = _for_shape(device, array.shape)
+        placement = _layout(device, array.shape) if isinstance(device, NamedSharding) else device
         if isinstance(placement, Sharding):
             there = array.sharding.is_equivalent_to(placement, array.ndim)
         else:
@@ -255,13 +252,13 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         if there:
             return array
         with _wide(array.dtype):
-            return _put(array, placement)
+            return _put_many([array], placement)[0]
 
     @override
     def leaves_host(self, device: _Placement | None) -> bool:
         if device is None:
             return jax.default_backend() != "cpu"
-        return any(one.platform != "cpu" for one in _all_devices(device))
+        return not all(map(_is_host, _all_devices(device)))
 
     @override
     def replicated(self, device: _Placement | None) -> object:
@@ -316,13 +313,9 @@ def _wide(dtype: AnyDType) -> AbstractContextManager[object]:
     return _x64() if dtype in _NARROWED and not CONFIG.jax_enable_x64 else nullcontext()
 
 
-def _for_shape(device: _Placement, shape: tuple[int, ...]) -> _Placement:
-    """Return ``device`` for arrays of ``shape``: replicated if the mesh does not divide them."""
-    return _layout(device, shape) if isinstance(device, NamedSharding) else device
-
-
 @lru_cache(maxsize=1024)  # JAX is faster if it gets the same layout object again
 def _layout(mesh: NamedSharding, shape: tuple[int, ...]) -> NamedSharding:
+    """Return ``mesh`` for arrays of ``shape``: replicated if it does not divide them."""
     spec = tuple(mesh.spec)[: len(shape)]  # rewards have fewer axes than observations
     placement = _over(mesh, _spec(*spec))
     try:
