@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gymbridge_runtime.types import HostArray
-    from typing_extensions import TypeIs
 
 ArrayT_contra = TypeVar("ArrayT_contra", contravariant=True)
 DeviceT_contra = TypeVar("DeviceT_contra", contravariant=True)
@@ -282,10 +281,6 @@ def load(reference: str) -> AnyBackend:
             reference, f"pip install {error.name}", error
         ) from error
     found = cast("object", getattr(module, attribute, None))
-    if not _is_backend(found):
+    if not issubclass(type(found), Backend):
         raise TypeError(f"{reference} is {found!r} and no gymbridge backend; correct the reference")
-    return found
-
-
-def _is_backend(value: object) -> TypeIs[AnyBackend]:
-    return isinstance(value, Backend)
+    return cast("AnyBackend", found)

@@ -60,9 +60,10 @@ def require_source(wrapper: str, obs: object, source: AnyBackend, target: AnyBac
     for leaf, (role, backend), _ in leaves:
         if source.is_array(type(leaf)):
             return
-        if backend is None or role not in {"host", "array"} or 0 in _shape(leaf):
+        if backend is None or role not in {"host", "array"}:
             continue
-        if not target.is_array(type(leaf)):
+        is_empty = 0 in cast("tuple[int, ...]", untyped(leaf, "shape"))
+        if not is_empty and not target.is_array(type(leaf)):
             others.append(backend)
     if others:
         right = "To".join(one.name.title().replace("_", "") for one in (others[0], target))
@@ -70,10 +71,6 @@ def require_source(wrapper: str, obs: object, source: AnyBackend, target: AnyBac
             f"this {wrapper} takes environments of {source.title}, and the observations are arrays "
             + f"of {others[0].title}; take {right}"
         )
-
-
-def _shape(array: object) -> tuple[int, ...]:
-    return tuple(cast("tuple[int, ...]", untyped(array, "shape")))
 
 
 def _forms(env: object) -> tuple[str, ...]:
@@ -84,11 +81,7 @@ def _forms(env: object) -> tuple[str, ...]:
         return ("turn-based",)
     if hasattr(env, "possible_agents"):
         return ("parallel",)
-    single = ("single",) if _is_single(env) else ()
+    single = ("single",) if issubclass(type(env), gym.Env) else ()
     if hasattr(untyped(env, "unwrapped") if single else env, "num_envs"):
         return ("batched", *single)
     return (*single, "batched") if single else ()
-
-
-def _is_single(env: object) -> bool:
-    return isinstance(env, gym.Env)
