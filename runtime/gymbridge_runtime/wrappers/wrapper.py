@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 from gymbridge_runtime.core.narrowing import untyped
 from gymbridge_runtime.wrappers.form import require_form
 from gymbridge_runtime.wrappers.settings import Options, Settings
-from gymbridge_runtime.wrappers.spec_recording import Recorded
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -16,8 +15,22 @@ if TYPE_CHECKING:
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.wrappers.form import Form
 
+    class _Recorded:
+        """``RecordConstructorArgs`` under another name.
 
-class Bridge(Recorded):
+        For a type checker, a second ``__init__`` among the bases is unsafe multiple inheritance.
+        """
+
+        def _record(self, **_arguments: object) -> None: ...
+
+else:
+    from gymnasium.utils import RecordConstructorArgs
+
+    class _Recorded(RecordConstructorArgs):
+        _record = RecordConstructorArgs.__init__
+
+
+class Bridge(_Recorded):
     """A wrapper of gymbridge, of any form.
 
     Pickles leave out the type parameters of a wrapper: Python stores those of
