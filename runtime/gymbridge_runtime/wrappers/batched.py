@@ -91,7 +91,8 @@ class BatchedBridge(
         if self._convert.is_outdated():  # `env` was replaced
             self._convert = BatchedConversions(self, self._convert.settings)
         convert = self._convert
-        given = {"seed": seed, "options": convert.options(options), **convert.keywords(others)}
+        further = convert.options(others) or {}
+        given = {"seed": seed, "options": convert.options(options), **further}
         # a user's own class may take none of them
         given = {name: one for name, one in given.items() if one is not None}
         env_obs, env_info = self.env.reset(**given)

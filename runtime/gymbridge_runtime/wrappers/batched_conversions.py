@@ -6,7 +6,6 @@ from operator import attrgetter, ne
 from typing import TYPE_CHECKING, ClassVar, Final, Generic, cast
 
 import numpy as np
-from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.actions import Fitter
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import is_integer
@@ -58,21 +57,16 @@ class BatchedConversions(
 
     # loggers want numbers, and twenty arrays of one number would cost more than the step
     keeps_numbers: ClassVar[bool] = True
+    fitter_type: ClassVar[type[Fitter]] = _CastFitter
 
     def __init__(self, wrapper: Bridge, settings: Settings) -> None:
-        source = settings.source
-        found = _device_of(wrapper, source)
+        found = _device_of(wrapper, settings.source)
         place = found if settings.env_device is None else settings.env_device
         super().__init__(wrapper, settings._replace(env_device=place))
         self.settings: Settings = settings  # as given, for other machines
         self._found: object = found
         self.batch_shape: tuple[int, ...] = ()
         self._flag_dtype: object = None
-        self._fitter: Fitter = _CastFitter(
-            never_copies=settings.copy is False,
-            for_numpy=source is NUMPY,
-            integer_advice=settings.target.integer_advice,
-        )
 
     @override
     def _space_of_actions(self, wrapper: object, declared: AnySpace) -> AnySpace:
@@ -121,10 +115,6 @@ class BatchedConversions(
         target = self.settings.target
         is_number = target.is_array(type(value)) and target.dtype_of(value) != _BOOL
         return ne(value, 0) if is_number else value
-
-    def keywords(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Convert arrays in the other arguments of `reset` towards the environment."""
-        return self.options(arguments) or {}
 
     # -- attributes ---------------------------------------------------------------------------
 

@@ -76,6 +76,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
 
     keeps_numbers: ClassVar[bool] = False
     """Whether the numbers in infos stay numbers."""
+    fitter_type: ClassVar[type[Fitter]] = Fitter
+    """What fits actions to their space."""
     obs_type: type[object] | None
     """The type of the environment's arrays that take the fast path; None: no fast path."""
     own_obs: Callable[[object], HostArray]
@@ -146,7 +148,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             source, device=self.env_device, copy=shares, root="action"
         )
         self._set_owners(None if float_dtype is None else target.dtype(float_dtype))
-        self._fitter: Fitter = Fitter(
+        self._fitter: Fitter = self.fitter_type(
             never_copies=copy is False,
             for_numpy=source is NUMPY,
             integer_advice=target.integer_advice,
