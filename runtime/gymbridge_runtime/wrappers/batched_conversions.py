@@ -28,7 +28,7 @@ from gymbridge_runtime.wrappers.conversions import (
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from gymbridge_runtime.backends.base import AnyBackend
     from gymbridge_runtime.types import AnySpace, HostArray
@@ -94,11 +94,12 @@ class BatchedConversions(
         return one is dtype is other or one == dtype == other  # comparing dtypes is slow
 
     @override
-    def _arrays(
-        self, rewards: object, terminations: object, truncations: object
-    ) -> Iterable[object]:
-        kinds = np.float64, np.bool_, np.bool_
-        return map(self._for_all, (rewards, terminations, truncations), kinds)
+    def _convert(self, results: tuple[object, ...], are_free: tuple[bool, ...]) -> list[object]:
+        obs, *others, infos = results
+        others = map(self._for_all, others, (np.float64, np.bool_, np.bool_))
+        arrays = super()._convert((obs, *others, infos), are_free)
+        arrays[2:4] = map(self._as_bools, arrays[2:4])
+        return arrays
 
     def _for_all(self, value: object, kind: type[np.generic]) -> object:
         """If ``value`` is a number, return an array with it for every world."""
@@ -110,8 +111,8 @@ class BatchedConversions(
         stays = stays and self.settings.source.leaves_host(self.env_device)
         return self._to_env(array) if stays else array
 
-    @override
-    def _flags(self, value: object) -> object:
+    def _as_bools(self, value: object) -> object:
+        """Return flags of the agent's library as bools."""
         target = self.settings.target
         is_number = target.is_array(type(value)) and target.dtype_of(value) != _BOOL
         return ne(value, 0) if is_number else value

@@ -36,7 +36,7 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import TypeVar, override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from weakref import ReferenceType
 
     from gymbridge_runtime.types import AnySpace, HostArray
@@ -431,24 +431,17 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
             getrefcount(truncations) == ALONE_AS_ARGUMENT,
             getrefcount(infos) == ALONE_AS_ARGUMENT,
         )
+        results = self._convert((obs, rewards, terminations, truncations, infos), are_free)
+        return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(results))
+
+    def _convert(self, results: tuple[object, ...], are_free: tuple[bool, ...]) -> list[object]:
+        """Convert the results of a step; nobody else refers to those that ``are_free``."""
         ways = self._obs, self._reward, self._terminated, self._truncated, self._info
-        values = obs, *self._arrays(rewards, terminations, truncations), infos
-        parts = [*zip(ways, values, are_free, strict=True)]
-        is_empty = type(infos) is dict and not infos
-        arrays = convert_together(parts[:-1] if is_empty else parts)
-        arrays[2:4] = map(self._flags, arrays[2:4])
-        arrays += [{}] if is_empty else []
-        return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(arrays))
-
-    def _arrays(
-        self, rewards: object, terminations: object, truncations: object
-    ) -> Iterable[object]:
-        """Return rewards and flags as arrays, before the conversion."""
-        return rewards, terminations, truncations
-
-    def _flags(self, value: object) -> object:
-        """Return flags of the agent's library as bools."""
-        return value
+        parts = [*zip(ways, results, are_free, strict=True)]
+        infos = results[-1]
+        if type(infos) is dict and not infos:
+            return [*convert_together(parts[:-1]), {}]
+        return convert_together(parts)
 
 
 def _as_env_ids(numbers: object) -> HostArray:
