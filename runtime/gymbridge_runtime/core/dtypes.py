@@ -61,32 +61,23 @@ def is_extended_name(name: str) -> bool:
     return name.startswith(_EXTENDED)
 
 
-_PYTHON = (bool, int, float, complex)
-
-
-def dtype_name(dtype: object) -> str | None:
-    """Find the name in the text of any library's dtype; return None if it has none.
-
-    ``tf.float32`` prints as ``<dtype: 'float32'>``, Warp's as a class, most as ``paddle.float32``.
-    """
-    words = reversed(words_of(dtype))
-    return next((word for word in words if word in ORDINARY or is_extended_name(word)), None)
-
-
 def words_of(dtype: object) -> list[str]:
     """Return the words in the text of any library's dtype."""
     return cast("list[str]", re.findall(r"\w+", str(dtype)))
 
 
 def spelled_dtype(dtype: object) -> AnyDType:
-    """Return the NumPy dtype of a name or of any library's dtype."""
-    name = dtype
-    is_numpys = issubclass(type(name), (str, np.dtype))
-    if not is_numpys and not any(name is kind for kind in _PYTHON):
-        name = dtype_name(name)
-    if name is None:
-        raise TypeError(f"{dtype!r} names no dtype; name it as text, 'float32' for example")
-    return named_dtype(name)
+    """Return the NumPy dtype of a name or of any library's dtype.
+
+    ``tf.float32`` prints as ``<dtype: 'float32'>``, Warp's as a class, most as ``paddle.float32``.
+    """
+    is_python = any(dtype is kind for kind in (bool, int, float, complex))
+    if is_python or issubclass(type(dtype), (str, np.dtype)):
+        return named_dtype(dtype)
+    for word in reversed(words_of(dtype)):
+        if word in ORDINARY or is_extended_name(word):
+            return named_dtype(word)
+    raise TypeError(f"{dtype!r} names no dtype; name it as text, 'float32' for example")
 
 
 def _is_extended(dtype: AnyDType) -> bool:
