@@ -105,10 +105,7 @@ class Fitter:
         array = array if is_batch else _in_shape(array, shape)
         if self._never_copies:
             if array.dtype != dtype:
-                raise CopyRequiredError(
-                    f"{array.dtype} would have to be cast to {dtype}",
-                    "cast it first, or allow copies",
-                )
+                raise CopyRequiredError.for_cast(array.dtype, dtype)
             return array
         return silence().run(np.asarray, array, dtype, "C")
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
 _BITS_IN_WORDS = 1024
-_CAST_FIRST = "cast it first, or allow copies"
 
 
 class LeafConverter:
@@ -142,9 +141,7 @@ class LeafConverter:
     def _cast(self, array: object, held: AnyDType) -> object:
         """Cast an array of the target library to `float_dtype`, on its device or on `device`."""
         if self._never:
-            raise CopyRequiredError(
-                f"{held} would have to be cast to {self.float_dtype}", _CAST_FIRST
-            )
+            raise CopyRequiredError.for_cast(held, self.float_dtype)
         view = self.target.show(array).array
         dtype = self._dtype_of(view)
         cast_copy = silence().run(self.target.private_copy, view, dtype)
@@ -253,9 +250,7 @@ class LeafConverter:
             dtype = self._dtype_of(array)
             if dtype != array.dtype:
                 if self._never and not owned:
-                    raise CopyRequiredError(
-                        f"{array.dtype} would have to be cast to {dtype}", _CAST_FIRST
-                    )
+                    raise CopyRequiredError.for_cast(array.dtype, dtype)
                 return silence().run(target.private_copy, array, dtype)
         if target.accepts(array):
             if owned or (self._import_copies and not self._never):

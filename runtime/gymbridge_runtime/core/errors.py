@@ -61,6 +61,11 @@ class ConversionError(TypeError):
 class CopyRequiredError(ConversionError):
     """``copy=False`` was given, and the two libraries cannot share the memory."""
 
+    @classmethod
+    def for_cast(cls, dtype: object, wanted: object) -> CopyRequiredError:
+        """Say that a cast would have to copy."""
+        return cls(f"{dtype} would have to be cast to {wanted}", "cast it first, or allow copies")
+
 
 class BackendNotInstalledError(ImportError):
     """An array library that a wrapper needs cannot be imported."""
