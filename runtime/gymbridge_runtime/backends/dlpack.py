@@ -12,6 +12,7 @@ from gymbridge_runtime.backends.dlpack_devices import DlpackDevices, dotted
 from gymbridge_runtime.backends.dlpack_protocol import LegacyExporter, Producer, host_view
 from gymbridge_runtime.backends.registry import register
 from gymbridge_runtime.core.dtypes import (
+    ORDINARY,
     extended_dtype,
     is_extended_name,
     named_dtype,
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
 
 _Version: TypeAlias = Literal["legacy", "1.0", "1.1", "1.2", "1.3"]
 
-_STANDARD = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float32", "float64", "complex64", "complex128"),
-)
+_STANDARD = tuple(name for name in ORDINARY if name != "float16")
 """The dtypes of the array API standard."""
 
 _BITS: Final = {1: "uint8", 2: "int16"}
