@@ -111,7 +111,7 @@ class LeafConverter:
         """Tell whether an array of the target library travels to `device` with other arrays."""
         return self.device is not None and self.target.is_sent(array, self.device)
 
-    def own(self, array: object, *, is_free: bool) -> object:
+    def of_target(self, array: object, *, is_free: bool) -> object:
         """Move, cast or copy an array that is already of the target library."""
         target, wanted = self.target, self.float_dtype
         held = None if wanted is None else target.dtype_of(array)

@@ -75,7 +75,7 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
         leaves: Leaves = []
         results: list[object] = []
         try:
-            node = flatten(value, leaves, is_alone=is_free)
+            node = flatten(value, leaves, is_free=is_free)
         except RecursionError:
             raise too_deep(value, converter.root) from None
         except ConversionError as error:
@@ -97,7 +97,7 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
                 elif role in {"unknown", "opaque"}:
                     result = converter.keep(leaf, kind, is_free=is_leaf_free)
                 elif source is target and not converter.sends(leaf):
-                    result = converter.own(leaf, is_free=is_leaf_free)
+                    result = converter.of_target(leaf, is_free=is_leaf_free)
                 elif role == "array" and source is not None:
                     result = converter.direct(source, leaf)
                     if result is None:

@@ -47,10 +47,10 @@ class Node:
         return self.container.flatten(self.value)[1]
 
 
-def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
+def flatten(value: object, leaves: Leaves, *, is_free: bool) -> Node | None:
     """Append the leaves of ``value`` to ``leaves``; return its structure, None for a leaf.
 
-    Nobody else refers to ``value`` if it ``is_alone``.
+    Nobody else refers to ``value`` if it ``is_free``.
 
     Raises:
         ConversionError: A container cannot be read.
@@ -61,7 +61,7 @@ def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
         if kind.role == "host" and kind_of_numbers(value) not in NUMBERS:
             kind = treatment_of(value, kind)
         if type(kind) is LeafType:
-            leaves.append((value, kind, is_alone))
+            leaves.append((value, kind, is_free))
             return None
     container = cast("AnyContainer", kind)
     try:
@@ -74,17 +74,17 @@ def flatten(value: object, leaves: Leaves, *, is_alone: bool) -> Node | None:
             "correct it, or take it out of the tree",
         ) from error
     node = Node(container, value, keys, [])
-    is_alone = is_alone and container.is_provable
+    is_free = is_free and container.is_provable
     nodes = node.children
     try:
         for child in children:
-            is_child_alone = is_alone and getrefcount(child) == ALONE_AS_CHILD
+            is_child_free = is_free and getrefcount(child) == ALONE_AS_CHILD
             kind = TYPES[type(child)]
             if type(kind) is LeafType and kind.role != "host":  # most children, without a call
-                leaves.append((child, kind, is_child_alone))
+                leaves.append((child, kind, is_child_free))
                 nodes.append(None)
             else:
-                nodes.append(flatten(child, leaves, is_alone=is_child_alone))
+                nodes.append(flatten(child, leaves, is_free=is_child_free))
     except ConversionError as error:
         error.below(container.step(keys[len(nodes)]))
         raise

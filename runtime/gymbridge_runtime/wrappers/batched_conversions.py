@@ -96,8 +96,8 @@ class BatchedConversions(
     @override
     def _convert(self, results: tuple[object, ...], are_free: tuple[bool, ...]) -> list[object]:
         obs, *others, infos = results
-        others = map(self._for_all, others, (np.float64, np.bool_, np.bool_))
-        arrays = super()._convert((obs, *others, infos), are_free)
+        numbers = map(self._for_all, others, (np.float64, np.bool_, np.bool_))
+        arrays = super()._convert((obs, *numbers, infos), are_free)
         arrays[2:4] = map(self._as_bools, arrays[2:4])
         return arrays
 

@@ -53,7 +53,7 @@ def require_source(wrapper: str, obs: object, source: AnyBackend, target: AnyBac
     """
     leaves: Leaves = []
     try:
-        _ = flatten(obs, leaves, is_alone=False)
+        _ = flatten(obs, leaves, is_free=False)
     except (ConversionError, RecursionError):
         return  # the conversion says what is wrong
     others: list[AnyBackend] = []
