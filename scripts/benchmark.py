@@ -1,7 +1,7 @@
 """Measure what conversions cost: `python scripts/benchmark.py --quick`, or `gymbridge bench`.
 
 Every row is measured in several ways, in turn in one process: the bare environment, a wrapper
-written by hand for exactly that row (the floor), gymbridge, and Gymnasium's own wrapper.
+written by hand for exactly that row, gymbridge, and Gymnasium's own wrapper.
 """
 
 from __future__ import annotations

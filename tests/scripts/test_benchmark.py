@@ -93,7 +93,7 @@ def check_row(row: dict[str, Any]) -> None:
     assert all(time > 0 for time in times.values())
     bare = times.get("bare", 0)
     for name, one, other in (
-        ("gymbridge_to_floor", "gymbridge", "floor"),
+        ("gymbridge_to_by_hand", "gymbridge", "by_hand"),
         ("gymbridge_to_plain", "gymbridge", "plain"),
         ("gymnasium_to_gymbridge", "gymnasium", "gymbridge"),
     ):
@@ -232,29 +232,29 @@ def test_a_device_that_cannot_be_used_is_an_error(
 
 # -- the tables ------------------------------------------------------------------------------------
 
-AIM = Aim(floor=1.1, gymnasium=4, plain=1.05, transfers=1)
+AIM = Aim(by_hand=1.1, gymnasium=4, plain=1.05, transfers=1)
 
 
 def result(
-    *to_floor: float,
+    *to_by_hand: float,
     gymnasium: float = 10,
     plain: float = 10,
     transfers: tuple[int, int] = (1, 1),
     name: str = "step",
     pair: str = PAIR.name,
 ) -> Result:
-    """Make a result with the given ratios to the floor, one per group."""
+    """Make a result with the given ratios to the code by hand, one per group."""
     groups = [
         Figures(
             {
                 "bare": 1e-6,
-                "floor": 2e-6,
+                "by_hand": 2e-6,
                 "gymbridge": (1 + ratio) * 1e-6,
                 "plain": (1 + plain) * 1e-6,
                 "gymnasium": (1 + gymnasium) * 1e-6,
             }
         )
-        for ratio in to_floor
+        for ratio in to_by_hand
     ]
     case = CASES[name]._replace(aim=lambda _pair: AIM)
     counts = {"gymbridge": transfers, "gymnasium": (4, 1)}
@@ -329,7 +329,7 @@ def test_the_last_sentence_summarises_the_table() -> None:
 def test_the_guard_accepts_noise() -> None:
     assert regressions(result(2.1)) == []
     assert regressions(result(7, 8, 1.2, 9)) == []  # the best group counts
-    assert list(missed(result(1.2))) == ["floor"]  # the table marks it nevertheless
+    assert list(missed(result(1.2))) == ["by_hand"]  # the table marks it nevertheless
 
 
 def test_the_guard_names_regressions() -> None:
@@ -364,17 +364,17 @@ def test_check_measures_again_and_fails_on_a_regression(
 
 
 def test_ratios_compare_the_cost_above_the_bare_call() -> None:
-    figures = Figures({"bare": 10, "floor": 12, "gymbridge": 13, "gymnasium": 25})
+    figures = Figures({"bare": 10, "by_hand": 12, "gymbridge": 13, "gymnasium": 25})
     assert figures.overhead("gymbridge") == 3
-    assert figures.ratio("gymbridge", "floor") == 1.5
+    assert figures.ratio("gymbridge", "by_hand") == 1.5
     assert figures.ratio("gymnasium", "gymbridge") == 5
-    assert Figures({"floor": 2, "gymbridge": 3}).ratio("gymbridge", "floor") == 1.5
-    assert Figures({"gymbridge": 3}).ratio("gymbridge", "floor") is None
+    assert Figures({"by_hand": 2, "gymbridge": 3}).ratio("gymbridge", "by_hand") == 1.5
+    assert Figures({"gymbridge": 3}).ratio("gymbridge", "by_hand") is None
 
 
-def test_an_earlier_measurement_is_scaled_by_its_floor() -> None:
-    before = Figures({"bare": 1, "floor": 3, "gymbridge": 4, "gymnasium": 9})
-    after = Figures({"bare": 2, "floor": 6, "gymbridge": 11, "gymnasium": 20})
+def test_an_earlier_measurement_is_scaled_by_its_code_by_hand() -> None:
+    before = Figures({"bare": 1, "by_hand": 3, "gymbridge": 4, "gymnasium": 9})
+    after = Figures({"bare": 2, "by_hand": 6, "gymbridge": 11, "gymnasium": 20})
     measured = Measurement(after, [after], 10).compared(Measurement(before, [before], 10))
     assert measured.figures.ratio("gymbridge", "plain") == (9 / 4) / (3 / 2)
     assert measured.spread("gymbridge", "plain") == (1.5, 1.5)
@@ -410,7 +410,7 @@ def test_calls_take_turns_with_new_arguments_and_without_garbage_collection() ->
 
     made = iter(range(1_000_000))
     contest = Contest(
-        {column: call(column) for column in ("bare", "floor")},
+        {column: call(column) for column in ("bare", "by_hand")},
         lambda _column, calls: [next(made) for _ in range(calls)],
         most=3,
     )
@@ -421,7 +421,7 @@ def test_calls_take_turns_with_new_arguments_and_without_garbage_collection() ->
     assert gc.isenabled()
 
     rounds = [column for column, _ in seen[-10 * 2 * 3 :: 3]]  # each round has three calls
-    assert rounds == ["bare", "floor", "floor", "bare"] * 5
+    assert rounds == ["bare", "by_hand", "by_hand", "bare"] * 5
 
 
 @pytest.mark.parametrize(("most", "untimed"), [(1, 0), (10, 2), (100, 4)])
@@ -436,12 +436,12 @@ def test_the_first_calls_of_a_long_round_are_not_timed(
 
     monkeypatch.setattr(measuring, "perf_counter_ns", lambda: now)
     contest = Contest(
-        {"floor": call},
+        {"by_hand": call},
         lambda _column, calls: [1000] * untimed + [2] * (calls - untimed),
         most,
     )
     measured = measure(contest, Budget(seconds=0, round_seconds=1, rounds=10))
-    assert measured.figures.times == {"floor": pytest.approx(2e-9)}
+    assert measured.figures.times == {"by_hand": pytest.approx(2e-9)}
 
 
 @pytest.mark.slow

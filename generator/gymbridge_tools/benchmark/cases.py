@@ -15,7 +15,7 @@ import jax
 import numpy as np
 import torch
 
-from . import floors
+from . import by_hand
 from .pairs import NAMESPACES, PAIRS
 from .worlds import (
     ENVIRONMENTS,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class Aim(NamedTuple):
     """The aims of gymbridge for a row."""
 
-    floor: float | None = None
+    by_hand: float | None = None
     """The cost is at most this many times the cost of the code by hand."""
     gymnasium: float | None = None
     """At least this many times as fast as Gymnasium."""
@@ -65,7 +65,7 @@ class Case(NamedTuple):
     title: str
     world: Callable[[Pair], World]
     """The environment, or the values for a converter."""
-    floor: Callable[[Pair], str]
+    by_hand: Callable[[Pair], str]
     """The code by hand."""
     aim: Callable[[Pair], Aim]
     pairs: Collection[str] = PAIRS
@@ -230,10 +230,10 @@ def after_odd(aim: Callable[[Pair], Aim]) -> Callable[[Pair], Aim]:
 
 
 def only(
-    floor: float | None = None, gymnasium: float | None = None, plain: float | None = None
+    by_hand: float | None = None, gymnasium: float | None = None, plain: float | None = None
 ) -> Callable[[Pair], Aim]:
     """Return a function with the same aim for every pair."""
-    return lambda _pair: Aim(floor, gymnasium, plain)
+    return lambda _pair: Aim(by_hand, gymnasium, plain)
 
 
 # -- pairs and cases ------------------------------------------------------------------------------
@@ -254,9 +254,9 @@ CAST: Info = {
     "pairs": FROM_NUMPY,
     "gymnasium": with_dtype,
 }
-COPIED_ARRAY = partial(floors.one_array, way=floors.COPIED)
-COPIED_STEP = partial(floors.step, obs=floors.COPIED)
-COPIED_VECTOR = partial(floors.vector_step, obs=floors.COPIED, rest=floors.COPIED)
+COPIED_ARRAY = partial(by_hand.one_array, way=by_hand.COPIED)
+COPIED_STEP = partial(by_hand.step, obs=by_hand.COPIED)
+COPIED_VECTOR = partial(by_hand.vector_step, obs=by_hand.COPIED, rest=by_hand.COPIED)
 
 KEEPS = "the environment keeps its arrays"
 NAMED = "the default device named"
@@ -265,71 +265,71 @@ AS_IT_IS = "float_dtype, no cast needed"
 CASTS = "float_dtype, cast from float64"
 AFTER = "after odd values"
 
-ONE_ARRAY = Case("one array of 8 float32", values(ARRAY), floors.one_array, of_array)
+ONE_ARRAY = Case("one array of 8 float32", values(ARRAY), by_hand.one_array, of_array)
 MAPPING = Case(
-    "a dict of three arrays", values(dict.fromkeys("abc", ARRAY)), floors.mapping, of_mapping
+    "a dict of three arrays", values(dict.fromkeys("abc", ARRAY)), by_hand.mapping, of_mapping
 )
-LARGE = Case("images of 1.8 MB", values(IMAGES, 24), floors.image, of_images)
-STEP = Case("a step", single(), floors.step, of_step)
-VECTOR = Case(f"a vector step of {ENVIRONMENTS}", vector(), floors.vector_step, of_vector)
+LARGE = Case("images of 1.8 MB", values(IMAGES, 24), by_hand.image, of_images)
+STEP = Case("a step", single(), by_hand.step, of_step)
+VECTOR = Case(f"a vector step of {ENVIRONMENTS}", vector(), by_hand.vector_step, of_vector)
 BATCHED = Case(
     f"a batched step of {ENVIRONMENTS}",
     batched(),
-    floors.vector_step,
+    by_hand.vector_step,
     of_vector_alone,
     gymnasium=None,
 )
 CARTPOLE = Case(
     "a step of CartPole",
     lambda _: Balanced(),
-    partial(floors.step, action=floors.COUNT),
+    partial(by_hand.step, action=by_hand.COUNT),
     of_step,
     FROM_NUMPY,
 )
 CARTPOLES = Case(
     f"a vector step of {ENVIRONMENTS} CartPoles",
     lambda _: BalancedVector(),
-    partial(floors.vector_step, actions=floors.COUNTS),
+    partial(by_hand.vector_step, actions=by_hand.COUNTS),
     of_vector,
     FROM_NUMPY,
 )
 
 CASES: Final[dict[str, Case]] = {
     "array": ONE_ARRAY,
-    "array-copy": ONE_ARRAY.but("copy=True", floor=COPIED_ARRAY, gymnasium=None, **COPY),
-    "number": Case("one float", values(1.5), floors.number, only()),
+    "array-copy": ONE_ARRAY.but("copy=True", by_hand=COPIED_ARRAY, gymnasium=None, **COPY),
+    "number": Case("one float", values(1.5), by_hand.number, only()),
     "mapping": MAPPING,
     "images": LARGE,
-    "images-copy": LARGE.but("copy=True", floor=COPIED_ARRAY, gymnasium=None, **COPY),
+    "images-copy": LARGE.but("copy=True", by_hand=COPIED_ARRAY, gymnasium=None, **COPY),
     "step": STEP,
     "step-arrays": STEP.but(
         "reward and flags are arrays",
         world=single(numbers=SCALARS),
-        floor=partial(floors.step, arrays=True),
+        by_hand=partial(by_hand.step, arrays=True),
     ),
-    "step-held": STEP.but(KEEPS, world=single(held=True), floor=COPIED_STEP, **HELD),
-    "step-copy": STEP.but("copy=True", floor=COPIED_STEP, **COPY),
+    "step-held": STEP.but(KEEPS, world=single(held=True), by_hand=COPIED_STEP, **HELD),
+    "step-copy": STEP.but("copy=True", by_hand=COPIED_STEP, **COPY),
     "step-device": STEP.but(NAMED, **PLACE),
     "step-device-object": STEP.but(AS_OBJECT, **OBJECT),
     "step-float": STEP.but(AS_IT_IS, **FLOAT),
     "step-cast": STEP.but(
         CASTS,
         world=single(ARRAY.astype(np.float64)),
-        floor=partial(floors.step, obs=floors.CAST),
+        by_hand=partial(by_hand.step, obs=by_hand.CAST),
         **CAST,
     ),
     # infos take the general path, which handles whatever is in them
-    "info": Case("a step with an info of 6", single(info=INFO), floors.step_with_info, only(2, 3)),
+    "info": Case("a step with an info of 6", single(info=INFO), by_hand.step_with_info, only(2, 3)),
     "vector": VECTOR,
-    "vector-held": VECTOR.but(KEEPS, world=vector(held=True), floor=COPIED_VECTOR, **HELD),
-    "vector-copy": VECTOR.but("copy=True", floor=COPIED_VECTOR, **COPY),
+    "vector-held": VECTOR.but(KEEPS, world=vector(held=True), by_hand=COPIED_VECTOR, **HELD),
+    "vector-copy": VECTOR.but("copy=True", by_hand=COPIED_VECTOR, **COPY),
     "vector-device": VECTOR.but(NAMED, **PLACE),
     "vector-device-object": VECTOR.but(AS_OBJECT, **OBJECT),
     "vector-float": VECTOR.but(AS_IT_IS, world=vector(rewards=np.float32), **FLOAT),
     "vector-cast": VECTOR.but(
         CASTS,
         world=vector(BATCH.astype(np.float64), np.float32),
-        floor=partial(floors.vector_step, obs=floors.CAST),
+        by_hand=partial(by_hand.vector_step, obs=by_hand.CAST),
         **CAST,
     ),
     "vector-halves": VECTOR.but(
@@ -338,11 +338,11 @@ CASES: Final[dict[str, Case]] = {
     "dict": Case(
         f"a vector step of {ENVIRONMENTS} with a Dict of 8",
         vector(SENSORS),
-        floors.vector_step_with_dict,
+        by_hand.vector_step_with_dict,
         of_dict,
     ),
     "batched": BATCHED,
-    "batched-held": BATCHED.but(KEEPS, world=batched(held=True), floor=COPIED_VECTOR, **HELD),
+    "batched-held": BATCHED.but(KEEPS, world=batched(held=True), by_hand=COPIED_VECTOR, **HELD),
     "cartpole": CARTPOLE,
     "cartpole-device": CARTPOLE.but(NAMED, **PLACE),
     "cartpoles": CARTPOLES,
@@ -358,7 +358,7 @@ CASES: Final[dict[str, Case]] = {
 
 def cases_on(device: str) -> dict[str, Case]:
     """Return the cases with PyTorch's arrays on another device."""
-    way = floors.placed(device)
+    way = by_hand.placed(device)
 
     def placed(pair: Pair) -> Info:
         return {"device" if pair.target == "torch" else "env_device": device}
@@ -374,17 +374,17 @@ def cases_on(device: str) -> dict[str, Case]:
     return {
         "step": STEP._replace(
             world=single(device=device),
-            floor=partial(floors.step, obs=way, action=way),
+            by_hand=partial(by_hand.step, obs=way, action=way),
             **there,
         ),
         "vector": VECTOR._replace(
             world=vector(**vectors),
-            floor=partial(floors.vector_step, obs=way, rest=way, actions=way),
+            by_hand=partial(by_hand.vector_step, obs=way, rest=way, actions=way),
             **there,
         ),
         "dict": CASES["dict"]._replace(
             world=vector(SENSORS, **vectors),
-            floor=partial(floors.vector_step_with_dict, way=way, actions=way),
+            by_hand=partial(by_hand.vector_step_with_dict, way=way, actions=way),
             **there,
         ),
     }

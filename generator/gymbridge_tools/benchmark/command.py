@@ -125,7 +125,7 @@ def _rows(
     ]
     if options.code:
         for row in rows:
-            console.print(f"# {row}{row.case.floor(row.pair)}", soft_wrap=True)
+            console.print(f"# {row}{row.case.by_hand(row.pair)}", soft_wrap=True)
         return 0
     budget = QUICK if options.quick else THOROUGH
     if options.seconds is not None:

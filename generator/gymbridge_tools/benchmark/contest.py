@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from .arrays import fresh, odd
-from .floors import compiled
+from .by_hand import compiled
 from .worlds import Values
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .cases import Case
     from .pairs import Pair
 
-COLUMNS = ("bare", "floor", "gymbridge", "plain", "gymnasium")
+COLUMNS = ("bare", "by_hand", "gymbridge", "plain", "gymnasium")
 
 
 class Contest(NamedTuple):
@@ -38,38 +38,38 @@ class Contest(NamedTuple):
 def contest_of(case: Case, pair: Pair) -> Contest:
     """Return the contest of one row."""
     world = case.world(pair)
-    floor = compiled(case.floor(pair))
+    by_hand = compiled(case.by_hand(pair))
     if isinstance(world, Values):
-        return _converting(case, pair, world, floor)
-    return _stepping(case, pair, world, floor)
+        return _converting(case, pair, world, by_hand)
+    return _stepping(case, pair, world, by_hand)
 
 
 def _converting(
-    case: Case, pair: Pair, values: Values, floor: Callable[[AnyType], object]
+    case: Case, pair: Pair, values: Values, by_hand: Callable[[AnyType], object]
 ) -> Contest:
     convert = pair.converter()
     if case.odd:
         for value in odd(pair.source, np.zeros(8, np.float32)):
             convert(value)
             convert({"value": value})
-    calls: dict[str, Callable[[AnyType], object]] = {"floor": floor, "gymbridge": convert}
+    calls: dict[str, Callable[[AnyType], object]] = {"by_hand": by_hand, "gymbridge": convert}
     if case.options(pair):
-        calls = {"floor": floor, "gymbridge": lambda value: convert(value, copy=True)}
+        calls = {"by_hand": by_hand, "gymbridge": lambda value: convert(value, copy=True)}
     if case.gymnasium is not None:
         calls["gymnasium"] = pair.gymnasiums_converter()
     return Contest(calls, lambda _column, calls: values.prepare(calls), values.most)
 
 
 def _stepping(
-    case: Case, pair: Pair, world: AnyType, floor: Callable[[AnyType], object]
+    case: Case, pair: Pair, world: AnyType, by_hand: Callable[[AnyType], object]
 ) -> Contest:
     options = case.options(pair)
     base = gym.vector.VectorWrapper if isinstance(world, gym.vector.VectorEnv) else gym.Wrapper
-    by_hand: AnyType = type("ByHand", (base,), {"step": floor})
+    wrapper: AnyType = type("ByHand", (base,), {"step": by_hand})
     bridge = pair.wrapper(world, **options)
     calls: dict[str, Callable[[AnyType], object]] = {
         "bare": world.step,
-        "floor": by_hand(world).step,
+        "by_hand": wrapper(world).step,
         "gymbridge": _in_halves(bridge) if case.halves else bridge.step,
     }
     if case.plain:

@@ -15,7 +15,7 @@ def missed(result: Result, margin: float = 1) -> dict[str, str]:
     found: dict[str, str] = {}
     spread, aim = result.measurement.spread, result.case.aim(result.pair)
     for column, most, what in (
-        ("floor", aim.floor, "the code by hand"),
+        ("by_hand", aim.by_hand, "the code by hand"),
         ("plain", aim.plain, "the same without the option or the odd values"),
     ):
         costs = spread("gymbridge", column)

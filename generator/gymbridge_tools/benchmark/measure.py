@@ -48,7 +48,7 @@ class Figures(NamedTuple):
 
     def compared(self, before: Figures) -> Figures:
         """Add the column ``plain``; see `Measurement.compared`."""
-        plain = (before.ratio("gymbridge", "floor") or 0) * (self.overhead("floor") or 0)
+        plain = (before.ratio("gymbridge", "by_hand") or 0) * (self.overhead("by_hand") or 0)
         return Figures({**self.times, "plain": plain + self.times.get("bare", 0)})
 
 
@@ -67,7 +67,7 @@ class Measurement(NamedTuple):
     def compared(self, before: Measurement) -> Measurement:
         """Add what gymbridge's call cost ``before``, for the column ``plain``.
 
-        The two were not measured in turn, so the cost is counted in costs of the floor.
+        The two were not measured in turn, so the cost is counted in costs of the code by hand.
         """
         return Measurement(
             self.figures.compared(before.figures),
@@ -105,7 +105,7 @@ def warm_up(contest: Contest) -> None:
 
 
 def _calls_of_a_round(contest: Contest, budget: Budget) -> int:
-    column = "floor" if "floor" in contest.calls else "gymbridge"
+    column = "by_hand" if "by_hand" in contest.calls else "gymbridge"
     once = min(_time(contest, column, min(FEWEST, contest.most)) for _ in range(3))
     return min(contest.most, max(FEWEST, round(budget.round_seconds / once)))
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .growth import Point
     from .results import Result
 
-COLOURS = {"floor": "#9e9e9e", "gymbridge": "#1e88e5", "gymnasium": "#f4811f"}
-LABELS = {"floor": "by hand", "gymbridge": "gymbridge", "gymnasium": "Gymnasium"}
+COLOURS = {"by_hand": "#9e9e9e", "gymbridge": "#1e88e5", "gymnasium": "#f4811f"}
+LABELS = {"by_hand": "by hand", "gymbridge": "gymbridge", "gymnasium": "Gymnasium"}
 PAIR_COLOURS = ("#1e88e5", "#f4811f", "#43a047", "#d81b60", "#8e6bd6", "#a1887f")
 BAR = 0.27
 GROWTH_NOTE = (

@@ -36,7 +36,7 @@ class Result(NamedTuple):
             "case": self.name,
             "pair": self.pair.name,
             "microseconds": {name: time * 1e6 for name, time in figures.times.items()},
-            "gymbridge_to_floor": _ratio(self.measurement, "gymbridge", "floor"),
+            "gymbridge_to_by_hand": _ratio(self.measurement, "gymbridge", "by_hand"),
             "gymbridge_to_plain": _ratio(self.measurement, "gymbridge", "plain"),
             "gymnasium_to_gymbridge": _ratio(self.measurement, "gymnasium", "gymbridge"),
             "aim": self.case.aim(self.pair)._asdict(),

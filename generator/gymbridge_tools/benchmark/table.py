@@ -61,14 +61,14 @@ def _cells(result: Result, *, marks: bool) -> list[str]:
         return _number(value) + mark, f"{_number(spread[0])}…{_number(spread[1])}"
 
     by_hand, gymbridge, gymnasium = (
-        _time(figures.overhead(column)) for column in ("floor", "gymbridge", "gymnasium")
+        _time(figures.overhead(column)) for column in ("by_hand", "gymbridge", "gymnasium")
     )
     return [
         _time(figures.times.get("bare")),
         by_hand,
         gymbridge,
         f"{gymnasium}*" if _faster(result) and result.case.aliases(result.pair) else gymnasium,
-        *ratio("gymbridge", "floor", "floor"),
+        *ratio("gymbridge", "by_hand", "by_hand"),
         ratio("gymbridge", "plain", "plain")[0],
         *ratio("gymnasium", "gymbridge", "gymnasium"),
         _transfers(result),
@@ -97,9 +97,9 @@ def _faster(result: Result) -> bool:
 def summary(results: Sequence[Result]) -> str:
     """Summarise ``results`` in one sentence."""
     ratios = [it.measurement.figures.ratio for it in results]
-    to_floor = [found for ratio in ratios if (found := ratio("gymbridge", "floor"))]
+    to_by_hand = [found for ratio in ratios if (found := ratio("gymbridge", "by_hand"))]
     to_gymnasium = [found for ratio in ratios if (found := ratio("gymnasium", "gymbridge"))]
-    text = f"gymbridge costs {median(to_floor):.2f} times the code by hand"
+    text = f"gymbridge costs {median(to_by_hand):.2f} times the code by hand"
     if to_gymnasium:
         text += f", and Gymnasium {median(to_gymnasium):.1f} times gymbridge"
     text += f" (medians of {len(results)} rows)"

@@ -1,12 +1,11 @@
-"""The floors: code that a careful engineer would write by hand for one pair and one case.
+"""The code that a careful engineer would write by hand for one pair and one case.
 
 Each function here returns the source of such code. The code does what is necessary and safe, and
 no more: arrays that nobody else holds are shared, arrays that the environment keeps are copied,
 actions are copied, and reward and flags become Python's own. JAX may read its arguments later,
 so arrays are copied before they go into JAX, and all arrays of a step go in with one call.
 
-The floors are text because a call of a helper for each array would make them slower than code by
-hand.
+The code is text, because calling a helper for each array would slow it down.
 """
 
 from __future__ import annotations

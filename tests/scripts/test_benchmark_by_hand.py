@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from gymbridge_tools.benchmark.by_hand import compiled
 from gymbridge_tools.benchmark.cases import CASES, cases_on
 from gymbridge_tools.benchmark.contest import contest_of
-from gymbridge_tools.benchmark.floors import compiled
 from gymbridge_tools.benchmark.pairs import PAIRS
 from gymbridge_tools.benchmark.worlds import Values
 from tests.environments.bridges import same
@@ -85,7 +85,7 @@ def steps(measured: Contest, *, holds: bool) -> list[tuple[Array, Array, set[int
     world.step = watched  # wrappers look `step` up in every call
     outside = [
         (action, measured.calls[column](action))
-        for column in ("floor", "gymbridge")
+        for column in ("by_hand", "gymbridge")
         for action in measured.prepare(column, 1)
     ]
     return [
@@ -95,17 +95,17 @@ def steps(measured: Contest, *, holds: bool) -> list[tuple[Array, Array, set[int
 
 
 @pytest.mark.parametrize(("case", "pair"), CONVERSIONS)
-def test_a_floor_converts_like_gymbridge(case: str, pair: str) -> None:
+def test_code_by_hand_converts_like_gymbridge(case: str, pair: str) -> None:
     measured = contest(case, pair)
-    [one] = measured.prepare("floor", 1)
+    [one] = measured.prepare("by_hand", 1)
     [other] = measured.prepare("gymbridge", 1)
-    by_hand, bridged = measured.calls["floor"](one), measured.calls["gymbridge"](other)
+    by_hand, bridged = measured.calls["by_hand"](one), measured.calls["gymbridge"](other)
     same(by_hand, bridged)
     assert treatment(by_hand, addresses(one)) == treatment(bridged, addresses(other))
 
 
 @pytest.mark.parametrize(("case", "pair"), STEPS)
-def test_a_floor_steps_like_gymbridge(case: str, pair: str) -> None:
+def test_code_by_hand_steps_like_gymbridge(case: str, pair: str) -> None:
     (action, arrived, taken, by_hand), (other_action, other_arrived, other_taken, bridged) = steps(
         # JAX takes over fresh memory if it is aligned
         contest(case, pair),
@@ -120,31 +120,31 @@ def test_a_floor_steps_like_gymbridge(case: str, pair: str) -> None:
 
 
 @pytest.mark.parametrize(("case", "pair"), ON_A_DEVICE)
-def test_a_floor_of_another_device_steps_like_gymbridge(case: str, pair: str) -> None:
+def test_code_by_hand_for_another_device_steps_like_gymbridge(case: str, pair: str) -> None:
     measured = contest_of(cases_on("cpu")[case], PAIRS[pair])
     by_hand, bridged = (
         measured.calls[column](action)
-        for column in ("floor", "gymbridge")
+        for column in ("by_hand", "gymbridge")
         for action in measured.prepare(column, 1)
     )
     same(by_hand, bridged)
 
 
 @pytest.mark.parametrize(("case", "pair"), HELD)
-def test_a_floor_copies_an_array_that_the_environment_keeps(case: str, pair: str) -> None:
+def test_code_by_hand_copies_an_array_that_the_environment_keeps(case: str, pair: str) -> None:
     measured = contest(case, pair)
-    actions = measured.prepare("floor", 3)
+    actions = measured.prepare("by_hand", 3)
     kept: list[Array] = [measured.calls["bare"](action) for action in actions]
     assert len(addresses([obs for obs, *_ in kept])) == 1
-    [action] = measured.prepare("floor", 1)
-    assert not addresses(measured.calls["floor"](action)) & addresses(kept)
+    [action] = measured.prepare("by_hand", 1)
+    assert not addresses(measured.calls["by_hand"](action)) & addresses(kept)
 
 
 @pytest.mark.parametrize("pair", ["numpy_to_torch"])
-def test_a_floor_does_not_write_through_read_only_memory(pair: str) -> None:
+def test_code_by_hand_does_not_write_through_read_only_memory(pair: str) -> None:
     array = np.ones(8, np.float32)
     array.flags.writeable = False
-    result = compiled(CASES["array"].floor(PAIRS[pair]))(array)
+    result = compiled(CASES["array"].by_hand(PAIRS[pair]))(array)
     assert isinstance(result, torch.Tensor)
     result.zero_()
     assert array.all()
@@ -152,11 +152,11 @@ def test_a_floor_does_not_write_through_read_only_memory(pair: str) -> None:
 
 @pytest.mark.parametrize("source", ["numpy", "torch"])
 @pytest.mark.parametrize("case", ["array", "images"])
-def test_a_floor_copies_into_jax(case: str, source: str) -> None:
+def test_code_by_hand_copies_into_jax(case: str, source: str) -> None:
     measured = contest(case, f"{source}_to_jax")
-    array: Array = measured.prepare("floor", 1)[0]
+    array: Array = measured.prepare("by_hand", 1)[0]
     values = LIBRARIES[source].values(array)
-    result = measured.calls["floor"](array)
+    result = measured.calls["by_hand"](array)
     array[...] = 7
     np.testing.assert_array_equal(np.asarray(result), values)
 
