@@ -14,6 +14,7 @@ import pytest
 from gymbridge_runtime import CopyRequiredError
 from gymbridge_runtime.backends.base import load
 from gymbridge_runtime.backends.dlpack_protocol import host_view
+from gymbridge_runtime.backends.jax.imports import CompiledImports
 from gymbridge_runtime.core.converter import Converter
 from gymbridge_runtime.core.ownership import Ownership
 from typing_extensions import override
@@ -279,8 +280,9 @@ class TestJax:
             return asked is device
 
         monkeypatch.setattr(type(JAX), "leaves_host", leaves)
-        put = "gymbridge_runtime.backends.jax.backend._put_many"
-        monkeypatch.setattr(put, lambda *_: [Pending()] * 2)
+        module = "gymbridge_runtime.backends.jax.backend"
+        monkeypatch.setattr(f"{module}._put_many", lambda *_: [Pending()] * 2)
+        monkeypatch.setattr(f"{module}.IMPORTS", CompiledImports())  # other tests compile imports
         result = JAX.from_host_many([numbers(), numbers()], device)
         assert waited == result
         assert len(waited) == 2
