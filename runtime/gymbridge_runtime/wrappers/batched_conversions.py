@@ -94,10 +94,12 @@ class BatchedConversions(
         return one is dtype is other or one == dtype == other  # comparing dtypes is slow
 
     @override
-    def _convert(self, results: tuple[object, ...], are_free: tuple[bool, ...]) -> list[object]:
+    def _convert_step(
+        self, results: tuple[object, ...], are_free: tuple[bool, ...]
+    ) -> list[object]:
         obs, *others, infos = results
         numbers = map(self._for_all, others, (np.float64, np.bool_, np.bool_))
-        arrays = super()._convert((obs, *numbers, infos), are_free)
+        arrays = super()._convert_step((obs, *numbers, infos), are_free)
         arrays[2:4] = map(self._as_bools, arrays[2:4])
         return arrays
 

@@ -431,10 +431,12 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
             getrefcount(truncations) == ALONE_AS_ARGUMENT,
             getrefcount(infos) == ALONE_AS_ARGUMENT,
         )
-        results = self._convert((obs, rewards, terminations, truncations, infos), are_free)
+        results = self._convert_step((obs, rewards, terminations, truncations, infos), are_free)
         return cast("tuple[ObsT, ArrayT, ArrayT, ArrayT, Info]", tuple(results))
 
-    def _convert(self, results: tuple[object, ...], are_free: tuple[bool, ...]) -> list[object]:
+    def _convert_step(
+        self, results: tuple[object, ...], are_free: tuple[bool, ...]
+    ) -> list[object]:
         """Convert the results of a step; nobody else refers to those that ``are_free``."""
         ways = self._obs, self._reward, self._terminated, self._truncated, self._info
         parts = [*zip(ways, results, are_free, strict=True)]
