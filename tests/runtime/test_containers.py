@@ -725,14 +725,26 @@ def test_an_error_in_flatten_is_a_conversion_error() -> None:
         Pair("numpy", "torch").convert([Batch([], "first")])
 
 
-def test_an_error_in_unflatten_keeps_the_value_and_warns() -> None:
+def test_an_error_in_unflatten_is_raised_with_its_path() -> None:
     def fail(*_: Array) -> Batch:
         raise RuntimeError("it holds no tensors")
 
     register_container(Batch, lambda batch: (batch.arrays, None), fail)
-    value = Batch([np.ones(1)], "first")
-    with pytest.warns(UnconvertedContainerWarning, match="Batch holds arrays"):
-        assert Pair("numpy", "torch").convert([value])[0] is value
+    match = r"^value\['a'\]\[1\]: no other Batch could be built: it holds no tensors; correct the"
+    for _ in range(2):
+        with pytest.raises(ConversionError, match=match) as caught:
+            Pair("numpy", "torch").convert({"a": [1, Batch([np.ones(1)], "first")]})
+        assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+def test_warnings_that_are_errors_stay_warnings() -> None:
+    class Unknown(UserList[Array]):
+        """A sequence that gymbridge cannot build."""
+
+    with warnings.catch_warnings(action="error"):
+        for _ in range(2):
+            with pytest.raises(UnconvertedContainerWarning, match="Unknown holds arrays"):
+                Pair("numpy", "torch").convert([Unknown([np.ones(1)])])
 
 
 def test_a_registered_class_may_be_an_observation_and_an_action() -> None:

@@ -318,7 +318,6 @@ CASES: Final[dict[str, Case]] = {
         by_hand=partial(by_hand.step, obs=by_hand.CAST),
         **CAST,
     ),
-    # infos take the general path, which handles whatever is in them
     "info": Case("a step with an info of 6", single(info=INFO), by_hand.step_with_info, only(2, 3)),
     "vector": VECTOR,
     "vector-held": VECTOR.but(KEEPS, world=vector(held=True), by_hand=COPIED_VECTOR, **HELD),

@@ -52,6 +52,8 @@ class Container(NamedTuple, Generic[ValueT]):
     """Returns the part of a path that leads to the child at a key."""
     is_provable: bool = False
     """Whether the reference counts of the children prove that nobody else holds them."""
+    is_registered: bool = False
+    """Whether a user gave the rule; then its errors are raised."""
 
 
 AnyContainer: TypeAlias = Container[Any]  # pyright: ignore[reportExplicitAny] any container
@@ -261,7 +263,7 @@ def register_container(
     def rebuilt(_value: ValueT, keys: Keys, children: Children) -> ValueT:
         return unflatten(cast("_Numbers[AuxT]", keys).aux, children)
 
-    _registered[kind] = Container(numbered, rebuilt)
+    _registered[kind] = Container(numbered, rebuilt, is_registered=True)
     notify()
 
 

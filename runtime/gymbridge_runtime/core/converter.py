@@ -123,6 +123,9 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
             converted.append(results[0] if node is None else unflatten(node, iter(results)))
         except RecursionError:
             raise too_deep(node and node.value, converter.root) from None
+        except ConversionError as error:
+            error.below(converter.root)
+            raise
     return converted
 
 
@@ -166,6 +169,8 @@ def _fail(
     explain: Callable[[Exception], ConversionError] = ConversionError.unforeseen,
 ) -> NoReturn:
     """Raise ``error`` with the path and the description of its leaf."""
+    if isinstance(error, Warning):  # the user made warnings errors
+        raise error
     (converter, node, leaves, _), number = place
     failure = error if isinstance(error, ConversionError) else explain(error)
     failure.about(describe(leaves[number][0]))

@@ -93,19 +93,32 @@ def flatten(value: object, leaves: Leaves, *, is_free: bool) -> Node | None:
 
 
 def unflatten(node: Node | None, results: Iterator[object]) -> object:
-    """Return the tree of ``node`` with ``results`` in the places of its leaves."""
+    """Return the tree of ``node`` with ``results`` in the places of its leaves.
+
+    Raises:
+        ConversionError: The function of a registered container raised an error.
+    """
     if node is None:
         return next(results)
     # no comprehension: it takes a level of Python's stack
     children: list[object] = [None] * len(node.children)
     for place, below in enumerate(node.children):
-        children[place] = next(results) if below is None else unflatten(below, results)
+        try:
+            children[place] = next(results) if below is None else unflatten(below, results)
+        except ConversionError as error:
+            error.below(node.container.step(node.keys[place]))
+            raise
     value = node.value
     try:
         new = node.container.unflatten(value, node.keys, children)
     except RecursionError:
         raise
-    except REFUSED:
+    except REFUSED as error:
+        if node.container.is_registered:
+            raise ConversionError(
+                f"no other {type(value).__name__} could be built: {shown(error)}",
+                "correct the function that you registered",
+            ) from error
         new = None
     if new is None:
         warn_if_unconverted(value, node.held)
@@ -139,8 +152,8 @@ def warn_if_unconverted(value: object, held: Callable[[], Iterable[object]]) -> 
 def warn_once(kind: type[object], text: str, category: type[Warning]) -> None:
     """Warn once for each type of value that stays as it is."""
     if kind not in _warned:
-        _warned.add(kind)
         warnings.warn(text, category, stacklevel=_level_of_caller())
+        _warned.add(kind)
 
 
 def _level_of_caller() -> int:
