@@ -58,6 +58,7 @@ _Entries: TypeAlias = "Callable[..., dict[str, object] | None]"
 _UNKNOWN_SPACE: Final[AnySpace] = Space()
 _ARRAYS: Final = frozenset({spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary})
 _ID: Final = np.dtype(np.int32)
+_OF_NUMPY: Final = frozenset[type[object]]({np.ndarray, np.int32, np.int64, int})
 _MOST_NUMBERS: Final = 64
 """The size of the largest Discrete space whose samples are made in advance."""
 
@@ -68,10 +69,11 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     # reading a slot takes a third of the time of an attribute
     __slots__: tuple[str, ...] = (
         *("__weakref__", "action_casts", "action_dtype", "action_numbers", "action_shape"),
-        *("action_type", "cast_action", "casts", "copied", "device", "entries", "env_device"),
-        *("items", "obs_type", "own_as_obs", "own_obs", "settings", "_action_space", "_declared"),
-        *("_fast_entries", "_fast_items", "_fitter", "_has_spaces", "_info", "_obs", "_options"),
-        *("_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated", "_wrapper"),
+        *("action_type", "action_types", "cast_action", "casts", "copied", "device", "entries"),
+        *("env_device", "items", "obs_type", "own_as_obs", "own_obs", "settings", "_action_space"),
+        *("_declared", "_fast_entries", "_fast_items", "_fitter", "_has_spaces", "_info", "_obs"),
+        *("_options", "_reward", "_sample", "_terminated", "_to_env", "_to_host", "_truncated"),
+        "_wrapper",
     )
 
     keeps_numbers: ClassVar[bool] = False
@@ -99,6 +101,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     """
     action_type: type[object] | None
     """The type of actions that take the fast path; None: no fast path."""
+    action_types: frozenset[type[object]]
+    """The types of actions that take the fast path, if the agent uses NumPy."""
     copied: Callable[[object], EnvActT]
     """Copies an action that is a NumPy array."""
     cast_action: Callable[[object], EnvActT]
@@ -122,6 +126,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self._declared: AnySpace = _UNKNOWN_SPACE
         self._read_action_space(_UNKNOWN_SPACE)
         self.obs_type = self.action_type = None
+        self.action_types = frozenset[type[object]]()
         self.items = self.entries = _no_items
         self.copied = cast("Callable[[object], EnvActT]", copied)
         self._obs: Converter = self._to_agent("obs", self.device, float_dtype)
@@ -223,6 +228,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.entries = _no_items if self.obs_type is None else self._fast_entries
         reaches_env = is_fast and source.calls_reach(self.env_device)
         self.action_type = target.usual_type if reaches_env else None
+        self.action_types = _OF_NUMPY if reaches_env else frozenset[type[object]]()
 
     def _space_of_actions(self, wrapper: object, declared: AnySpace) -> AnySpace:
         """Return the space that actions are fitted to."""
@@ -235,12 +241,13 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.action_casts = frozenset[AnyDType]()
         self.action_numbers = dict[int, EnvActT]()
         kind = samples_like(space)
-        if kind in _ARRAYS and space.shape:
+        is_choice = kind is spaces.Discrete
+        if (kind in _ARRAYS and space.shape) or (is_choice and self.settings.source is not NUMPY):
             self.action_dtype, self.action_shape = np.dtype(space.dtype), space.shape
             self.action_casts = safe_casts(self.action_dtype)
             to_dtype = methodcaller("astype", self.action_dtype, "C")
             self.cast_action = cast("Callable[[object], EnvActT]", to_dtype)
-        elif self.settings.source is NUMPY and kind is spaces.Discrete and is_discrete(space):
+        elif is_choice and is_discrete(space):
             dtype: AnyDType = np.dtype(space.dtype)
             first, count, bounds = int(space.start), int(space.n), np.iinfo(dtype)
             numbers = range(first, first + min(count, _MOST_NUMBERS + 1))
