@@ -235,6 +235,16 @@ def _in_kept(container: Callable[[Host], Array]) -> Pattern:
     return _made(make)
 
 
+def _through_view_of_objects(array: Host) -> Kept:
+    kept = _object_array(array)
+    return Kept(kept[:], lambda: kept[0])
+
+
+def _through_objects_within_objects(array: Host) -> Kept:
+    kept = _object_array(array)
+    return Kept({"a": _object_array(kept.reshape(1, 1))}, lambda: kept[0])
+
+
 def _keeping_container(kept: Array) -> Kept:
     return Kept(kept, lambda: _first_leaf(kept))
 
@@ -279,6 +289,8 @@ NUMPY_PATTERNS: dict[str, Pattern] = {
     "kept through a memoryview": _made(_through_memoryview),
     "kept through a view": _made(_through_view),
     "view of a base that another view reaches": _made(_through_other_view),
+    "kept through a view of an object array": _made(_through_view_of_objects),
+    "kept through a view of an object array in another": _made(_through_objects_within_objects),
     "kept through an iterator": _made(_through_flat),
     "kept through ctypes": _made(_through_ctypes),
     "kept through a tensor": _made(_through_tensor),

@@ -322,6 +322,31 @@ def test_copy_false_shares_what_the_environment_keeps(pattern: str) -> None:
         assert (obs == 77).all()
 
 
+@pytest.mark.parametrize("form", ["array", "in a dict"])
+@pytest.mark.parametrize("pair", [Pair("numpy", "torch"), Pair("numpy", "jax")], ids=repr)
+def test_what_an_opaque_array_refers_to_is_copied(pair: Pair, form: str) -> None:
+    class Opaque(gym.Env[Array, Array]):
+        observation_space = action_space = spaces.Discrete(2)
+        mask = np.zeros(3, bool)
+        held = np.zeros(3)
+
+        @override
+        def reset(self, **_given: object) -> Array:
+            fields = np.empty(1, [("x", "O")])
+            fields["x"][0] = self.held
+            masked = np.ma.MaskedArray(np.ones(3), mask=self.mask)
+            info = {"masked": masked, "fields": fields}
+            return 0, info if form == "array" else {"inner": info}
+
+    pair.require()
+    inner = Opaque()
+    info = wrap(pair, "single", inner).reset()[1]
+    inner.mask[:] = inner.held[:] = True
+    stored = info if form == "array" else info["inner"]
+    assert not stored["masked"].mask.any()
+    assert not stored["fields"]["x"][0].any()
+
+
 class Recording(gym.vector.VectorWrapper[Array, Array, Array, Array, Array]):
     """Records only the addresses of the arrays of a step."""
 

@@ -90,7 +90,7 @@ class LeafConverter:
 
     # -- leaves that are converted at once ----------------------------------------------------
 
-    def keep(self, value: object, kind: LeafType, *, is_free: bool) -> object:
+    def keep(self, value: object, kind: LeafType) -> object:
         """Return ``value`` itself, or a copy where it may change later."""
         if kind.role == "unknown":
             warn_if_unconverted(value, lambda: _items_of(value))
@@ -99,7 +99,8 @@ class LeafConverter:
             is_mutable = kind.backend.mutable
         else:  # a scalar with fields is a view of a row of an array
             is_mutable = cast("np.void", value).dtype.names is not None
-        return deepcopy(value) if is_mutable and self._is_held(value, is_free=is_free) else value
+        # a mask, or an object in a field, may be held where the array is not
+        return deepcopy(value) if is_mutable and (self._proves or self._always) else value
 
     def _is_held(self, array: object, *, is_free: bool) -> bool:
         """Tell whether to copy: somebody else may hold the memory, or a copy was asked for."""

@@ -95,7 +95,7 @@ def convert_together(parts: Sequence[Part]) -> list[object]:
                 elif role == "keep":
                     result = leaf
                 elif role in {"unknown", "opaque"}:
-                    result = converter.keep(leaf, kind, is_free=is_leaf_free)
+                    result = converter.keep(leaf, kind)
                 elif source is target and not converter.sends(leaf):
                     result = converter.of_target(leaf, is_free=is_leaf_free)
                 elif role == "array" and source is not None:

@@ -9,7 +9,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from weakref import WeakSet
 
-from gymbridge_runtime.core.containers import AnyContainer, UnconvertedContainerWarning
+from gymbridge_runtime.core.containers import (
+    OBJECT_ARRAY,
+    AnyContainer,
+    UnconvertedContainerWarning,
+)
 from gymbridge_runtime.core.describe import shown
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
 from gymbridge_runtime.core.leaves import (
@@ -19,10 +23,12 @@ from gymbridge_runtime.core.leaves import (
     kind_of_numbers,
     treatment_of,
 )
-from gymbridge_runtime.core.ownership import ALONE_AS_CHILD, getrefcount
+from gymbridge_runtime.core.ownership import ALONE_AS_CHILD, getrefcount, is_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from gymbridge_runtime.types import HostArray
 
 Leaf: TypeAlias = tuple[object, LeafType, bool]
 """A leaf, the treatment of its type, and whether nobody else refers to it."""
@@ -75,6 +81,8 @@ def flatten(value: object, leaves: Leaves, *, is_free: bool) -> Node | None:
         ) from error
     node = Node(container, value, keys, [])
     is_free = is_free and container.is_provable
+    if is_free and container is OBJECT_ARRAY:
+        is_free = is_alone(cast("HostArray", value))  # another array may hold the same objects
     nodes = node.children
     try:
         for child in children:
