@@ -22,6 +22,15 @@ as_array: Final = cast("Callable[[object], HostArray]", np.asarray)
 copied: Final = cast("Callable[[object], HostArray]", np.ndarray.copy)
 is_behaved: Final = cast("Callable[[object], bool]", attrgetter("flags.behaved"))
 """Tell whether an array is aligned and writable."""
+
+
+def behaved(array: object) -> HostArray:
+    """Return an array that is aligned and writable; anything else takes the general path."""
+    if is_behaved(array):
+        return cast("HostArray", array)
+    raise ValueError("the array is not aligned, or not writable")
+
+
 number_of: Final = cast("Callable[[object], int | float]", np.ndarray.item)
 """Return the number in an array with one element."""
 

@@ -18,7 +18,7 @@ from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import AnyDType, first_misfit, is_integer, safe_casts
 from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
-from gymbridge_runtime.core.memory import as_array, copied, usual_items
+from gymbridge_runtime.core.memory import as_array, behaved, copied, usual_items
 from gymbridge_runtime.core.narrowing import (
     is_discrete,
     is_mapping,
@@ -104,7 +104,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
     action_types: frozenset[type[object]]
     """The types of actions that take the fast path, if the agent uses NumPy."""
     copied: Callable[[object], EnvActT]
-    """Copies an action that is a NumPy array."""
+    """Copies an action that is a NumPy array; with ``copy=False`` it returns the array."""
     cast_action: Callable[[object], EnvActT]
     """Casts an action that is a NumPy array to `action_dtype`."""
     action_dtype: AnyDType | None
@@ -128,7 +128,7 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         self.obs_type = self.action_type = None
         self.action_types = frozenset[type[object]]()
         self.items = self.entries = _no_items
-        self.copied = cast("Callable[[object], EnvActT]", copied)
+        self.copied = cast("Callable[[object], EnvActT]", as_array if copy is False else copied)
         self._obs: Converter = self._to_agent("obs", self.device, float_dtype)
         self._reward: Converter = self._to_agent("reward", self.device, float_dtype)
         self._terminated: Converter = self._to_agent("terminated", self.device, float_dtype)
@@ -182,7 +182,9 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         is_safe = is_safe or target.calls_copy
         owner = Owner(float_dtype, shares=shares, is_safe=is_safe)
         self.casts = float_dtype is not None
-        if self.casts:
+        if self.settings.copy is False:
+            self.own_obs = behaved
+        elif self.casts:
             self.own_obs = cast("Callable[[object], HostArray]", owner.own)
         elif is_safe:
             self.own_obs = as_array
@@ -220,12 +222,15 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
             self._read_action_space(self._space_of_actions(wrapper, action_space))
         self._has_spaces = True
         source, target = self.settings.source, self.settings.target
-        is_fast = self.settings.copy is not False
+        never_copies = self.settings.copy is False
+        shares = source is NUMPY and target.mutable and not (target.copies_in or self.casts)
+        is_fast = shares or not never_copies
         is_fast = is_fast and target.calls_reach(None) and source.calls_reach(None)
         is_fast = is_fast and target.calls_reach(self.device)
         self.obs_type = source.usual_type if is_fast else None
-        self.items = _no_items if self.obs_type is None else self._fast_items
-        self.entries = _no_items if self.obs_type is None else self._fast_entries
+        is_fast_tree = self.obs_type is not None and not never_copies
+        self.items = self._fast_items if is_fast_tree else _no_items
+        self.entries = self._fast_entries if is_fast_tree else _no_items
         reaches_env = is_fast and source.calls_reach(self.env_device)
         self.action_type = target.usual_type if reaches_env else None
         self.action_types = _OF_NUMPY if reaches_env else frozenset[type[object]]()
@@ -244,7 +249,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         is_choice = kind is spaces.Discrete
         if (kind in _ARRAYS and space.shape) or (is_choice and self.settings.source is not NUMPY):
             self.action_dtype, self.action_shape = np.dtype(space.dtype), space.shape
-            self.action_casts = safe_casts(self.action_dtype)
+            if self.settings.copy is not False:
+                self.action_casts = safe_casts(self.action_dtype)
             to_dtype = methodcaller("astype", self.action_dtype, "C")
             self.cast_action = cast("Callable[[object], EnvActT]", to_dtype)
         elif is_choice and is_discrete(space):
