@@ -66,7 +66,7 @@ class ConverterPlan:
         copies = not (target.copies_in or (paths.obs and paths.obs.takes_device))
         shares = sharing.sharing(source, target) == "shared"
         helpers = (
-            {"behaved_items", "is_behaved"} if shares and is_numpy(source) else {"usual_items"}
+            {"behaved_items", "is_behaved"} if shares and is_numpy(source) else {"items_of_type"}
         )
         if shares or copies:
             helpers.add("copied")

@@ -45,7 +45,7 @@ RESERVED = frozenset(
         "overload",
         "override",
         "types",
-        "usual_items",
+        "items_of_type",
         *(f"{side}{call}" for call in Calls.model_fields for side in ("", "agent_", "env_")),
     }
 )

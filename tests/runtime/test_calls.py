@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-USUAL = 2
+CONVERTIBLE = 2
 """Calls of a step on the fast path: the step, and the proof that nobody else holds its result."""
 USUAL_VECTOR = 7
 """The step, its two conversion methods, and the proof for each of four arrays."""
@@ -129,7 +129,7 @@ def wrapped(**options: Array) -> tuple[NumpyToTorch[Array], Callable[[], object]
 def test_a_step_on_the_fast_path(options: dict[str, Array]) -> None:
     _, step = wrapped(**options)
     first = calls(step)
-    assert len(first) <= USUAL, first
+    assert len(first) <= CONVERTIBLE, first
     assert calls(step) == first
 
 
@@ -153,7 +153,7 @@ def test_tensors_as_reward_and_flags_need_few_calls() -> None:
     env.reset()
     action = np.zeros(2, np.float32)
     found = calls(lambda: env.step(action))
-    assert len(found) <= USUAL, found
+    assert len(found) <= CONVERTIBLE, found
 
 
 def test_converting_one_array() -> None:
@@ -175,7 +175,7 @@ def test_a_vector_step_and_its_halves_take_the_fast_path() -> None:
     halves = [*calls(lambda: envs.step_async(actions)), *calls(envs.step_wait)]
     for conversion in ("_convert_actions", "_convert_results", "own"):
         assert halves.count(conversion) == step.count(conversion) > 0, halves
-    searches = [name for name in halves if name in {"_method", "untyped"}]
+    searches = [name for name in halves if name in {"_method", "getattr_untyped"}]
     assert len(halves) == len(step) + 1 + len(searches), halves
 
 
@@ -199,8 +199,8 @@ def test_converting_to_the_default_device_by_its_name(device: Array) -> None:
     assert calls(lambda: numpy_to_torch({"a": array}, device)) == [
         "numpy_to_torch",
         "behaved_items",
-        "usual_items",
-        "is_plain_dict",
+        "items_of_type",
+        "is_exact_dict",
     ]
 
 

@@ -13,7 +13,7 @@ from gymbridge_runtime.backends.dlpack_protocol import Producer, host_view, is_h
 from gymbridge_runtime.backends.namespaces import Namespace, module_namespace, namespace_name
 from gymbridge_runtime.backends.registry import backend_named, register
 from gymbridge_runtime.core.memory import aligned_copy
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ _ALIGNMENT = 64
 """The alignment in bytes that DLPack asks for."""
 
 # array-api-compat types only the arrays and devices of a few libraries
-_device_of: Final = cast("Callable[[object], object]", untyped(array_api_compat, "device"))
+_device_of: Final = cast("Callable[[object], object]", getattr_untyped(array_api_compat, "device"))
 _to_device: Final = cast(
-    "Callable[[object, object], Producer]", untyped(array_api_compat, "to_device")
+    "Callable[[object, object], Producer]", getattr_untyped(array_api_compat, "to_device")
 )
 
 
@@ -80,7 +80,7 @@ class NamespaceBackend(Backend[object, object]):
         if isinstance(array, Producer):
             return host_view(array)
         if hasattr(array, "todense"):  # a sparse array has no dense memory
-            array = cast("Callable[[], object]", untyped(array, "todense"))()
+            array = cast("Callable[[], object]", getattr_untyped(array, "todense"))()
         # lazy and chunked arrays have no memory until they are computed
         return HostView(np.asarray(array), owned=False, copied=True)
 
@@ -91,7 +91,7 @@ class NamespaceBackend(Backend[object, object]):
         return self.to_device(array, device)
 
     @override
-    def beside(self, array: object, view: HostArray) -> object:
+    def like(self, array: object, view: HostArray) -> object:
         return self.from_host(view, _device_of(array))
 
     @override

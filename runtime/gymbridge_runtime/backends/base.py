@@ -88,7 +88,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
     # -- the fast path ------------------------------------------------------------------------
 
     @property
-    def usual_type(self) -> type[object] | None:
+    def fast_type(self) -> type[object] | None:
         """The exact type of arrays that take the calls of the fast path; None: no calls."""
         return None
 
@@ -148,7 +148,7 @@ class Backend(ABC, Generic[ArrayT_contra, DeviceT_contra]):
         """Import several arrays, by one call if the library can."""
         return map(self.from_host, views, repeat(device))
 
-    def beside(self, array: ArrayT_contra, view: HostArray) -> object:
+    def like(self, array: ArrayT_contra, view: HostArray) -> object:
         """Import the new memory ``view`` to the device of this library's ``array``."""
         del array
         return self.from_host(view, None)

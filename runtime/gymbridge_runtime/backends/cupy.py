@@ -15,9 +15,9 @@ import numpy as np
 from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import GPUS, device_of, is_host_memory
 from gymbridge_runtime.backends.packing import by_place, download, upload
-from gymbridge_runtime.core.dtypes import ORDINARY
+from gymbridge_runtime.core.dtypes import COMMON_DTYPES
 from gymbridge_runtime.core.errors import REFUSED
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class CupyBackend(Backend[_Array, _Device]):
         return [HostView(views[n], owned=True, copied=True) for n in range(len(arrays))]
 
     @override
-    def beside(self, array: _Array, view: HostArray) -> object:
+    def like(self, array: _Array, view: HostArray) -> object:
         return self.from_host(view, array.device)
 
     @override
@@ -141,7 +141,7 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def stored_as(self, dtype: AnyDType) -> AnyDType | None:
-        return dtype if dtype.name in {*ORDINARY, "bfloat16"} else None
+        return dtype if dtype.name in {*COMMON_DTYPES, "bfloat16"} else None
 
     @override
     def parse_device(self, device: object) -> object:
@@ -164,8 +164,8 @@ class CupyBackend(Backend[_Array, _Device]):
 
     @override
     def devices(self) -> Sequence[str]:
-        runtime = untyped(_cupy.cuda, "runtime")
-        count = cast("Callable[[], int]", untyped(runtime, "getDeviceCount"))
+        runtime = getattr_untyped(_cupy.cuda, "runtime")
+        count = cast("Callable[[], int]", getattr_untyped(runtime, "getDeviceCount"))
         try:
             return tuple(f"cuda:{index}" for index in range(count()))
         except REFUSED:  # no GPU, or no driver

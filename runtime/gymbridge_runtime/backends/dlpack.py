@@ -12,7 +12,7 @@ from gymbridge_runtime.backends.dlpack_devices import DlpackDevices, dotted
 from gymbridge_runtime.backends.dlpack_protocol import LegacyExporter, Producer, host_view
 from gymbridge_runtime.backends.registry import register
 from gymbridge_runtime.core.dtypes import (
-    ORDINARY,
+    COMMON_DTYPES,
     extended_dtype,
     is_extended_name,
     named_dtype,
@@ -21,7 +21,7 @@ from gymbridge_runtime.core.dtypes import (
 from gymbridge_runtime.core.errors import ConversionError
 from gymbridge_runtime.core.layouts import Layouts
 from gymbridge_runtime.core.memory import aligned_copy, is_writable
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _Version: TypeAlias = Literal["legacy", "1.0", "1.1", "1.2", "1.3"]
 
-_STANDARD = tuple(name for name in ORDINARY if name != "float16")
+_STANDARD = tuple(name for name in COMMON_DTYPES if name != "float16")
 """The dtypes of the array API standard."""
 
 _BITS: Final = {1: "uint8", 2: "int16"}
@@ -111,7 +111,7 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
 
     @property
     @override
-    def usual_type(self) -> type[object] | None:
+    def fast_type(self) -> type[object] | None:
         return self._array_type
 
     @override
@@ -162,7 +162,7 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
         wanted = self._own_dtype(dtype)
         if self.reinterpret is not None:
             return cast("Producer", self.function(self.reinterpret)(array, wanted))
-        return cast("Callable[[object], Producer]", untyped(array, "view"))(wanted)
+        return cast("Callable[[object], Producer]", getattr_untyped(array, "view"))(wanted)
 
     # -- in -----------------------------------------------------------------------------------
 
@@ -196,14 +196,14 @@ class DlpackBackend(DlpackDevices, Backend[Producer, object]):
         return cast("Producer", self._import(given))
 
     @override
-    def beside(self, array: Producer, view: HostArray) -> object:
+    def like(self, array: Producer, view: HostArray) -> object:
         return self.from_host(view, self.place_of(array))
 
     @override
     def snapshot(self, array: Producer, device: object) -> object:
         view = self.to_host(array).array
         copy = self.private_copy(view, view.dtype)
-        return self.beside(array, copy) if device is None else self.from_host(copy, device)
+        return self.like(array, copy) if device is None else self.from_host(copy, device)
 
     @override
     def accepts(self, view: HostArray) -> bool:

@@ -8,14 +8,14 @@ import mlx.core as mx
 import numpy as np
 from gymbridge_runtime.backends.base import Backend, HostView
 from gymbridge_runtime.core.dtypes import (
+    COMMON_DTYPES,
     HALVES,
-    ORDINARY,
     AnyDType,
     extended_dtype,
 )
 from gymbridge_runtime.core.errors import ConversionError
 from gymbridge_runtime.core.layouts import has_whole_strides
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray, MakeArray
 
 # every import narrows float64, although MLX's CPU can compute with it
-_KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - HALVES.keys()
+_KEPT: Final = frozenset(map(np.dtype, COMMON_DTYPES)) - HALVES.keys()
 
 _made: Final = cast("Callable[..., mx.array]", mx.array)
-_computed: Final = cast("Callable[[mx.array], None]", untyped(mx, "eval"))
+_computed: Final = cast("Callable[[mx.array], None]", getattr_untyped(mx, "eval"))
 
 # -- the calls of the fast path ---------------------------------------------------------------
 # the declared types of DLPack differ on both sides, but the objects match
@@ -59,7 +59,7 @@ class MlxBackend(Backend[mx.array, None]):
 
     @property
     @override
-    def usual_type(self) -> type[object] | None:
+    def fast_type(self) -> type[object] | None:
         return mx.array
 
     @override

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from array_api_compat import array_namespace
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.errors import BackendNotInstalledError
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ def module_namespace(xp: Namespace) -> ModuleType:
             str(xp), f"pip install {error.name}", error
         ) from error
     try:
-        make = cast("Callable[[int], object]", untyped(module, "zeros"))
+        make = cast("Callable[[int], object]", getattr_untyped(module, "zeros"))
         return _namespace_of(make(0))
     except (AttributeError, TypeError) as error:
         raise ValueError(

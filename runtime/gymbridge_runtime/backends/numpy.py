@@ -28,7 +28,7 @@ class NumpyBackend(Backend[HostArray, None]):
 
     @property
     @override
-    def usual_type(self) -> type[object] | None:
+    def fast_type(self) -> type[object] | None:
         return np.ndarray
 
     @override

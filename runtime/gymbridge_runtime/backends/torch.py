@@ -14,11 +14,11 @@ from gymbridge_runtime.backends.base import Backend, Export, HostView
 from gymbridge_runtime.backends.dlpack_protocol import CUDA, ROCM, Producer, device_of
 from gymbridge_runtime.backends.packing import by_place, download, upload
 from gymbridge_runtime.core.describe import shown
-from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, AnyDType, named_dtype
+from gymbridge_runtime.core.dtypes import COMMON_DTYPES, HALVES, AnyDType, named_dtype
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
 from gymbridge_runtime.core.layouts import has_whole_strides
 from gymbridge_runtime.core.memory import is_writable
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from torch.utils.dlpack import from_dlpack
 from typing_extensions import override
 
@@ -33,12 +33,12 @@ _EXTENDED: Final = (
     "float8_e8m0fnu",
 )
 _DTYPES: Final = {
-    name: cast("torch.dtype", untyped(torch, name))
-    for name in (*ORDINARY, *_EXTENDED)
+    name: cast("torch.dtype", getattr_untyped(torch, name))
+    for name in (*COMMON_DTYPES, *_EXTENDED)
     if hasattr(torch, name)  # float8_e8m0fnu came with PyTorch 2.7
 }
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
-_PLAIN: Final = frozenset(_DTYPES[name] for name in ORDINARY)
+_COMMON: Final = frozenset(_DTYPES[name] for name in COMMON_DTYPES)
 _FREED: Final = (
     "PyTorch has no memory behind the tensor",
     "convert it before its memory is released",
@@ -50,7 +50,7 @@ _TRANSFORMED: Final = (
 
 # -- the calls of the fast path: PyTorch's own functions, with types --------------------------
 
-from_numpy: Final = cast("MakeArray", untyped(torch, "from_numpy"))
+from_numpy: Final = cast("MakeArray", getattr_untyped(torch, "from_numpy"))
 """Share aligned memory of non-negative strides."""
 to_numpy: Final = cast("Callable[[object], HostArray]", torch.Tensor.numpy)
 """View a tensor on the host that has no gradients, no conjugate bit and no negative bit."""
@@ -60,7 +60,7 @@ item: Final = cast("Callable[[object], int | float]", torch.Tensor.item)
 _is_on_host: Final = cast("Callable[[torch.Tensor], bool]", attrgetter("is_cpu"))
 _is_transformed: Final = cast(
     "Callable[[torch.Tensor], bool]",
-    untyped(import_module("torch._C._functorch"), "is_functorch_wrapped_tensor"),
+    getattr_untyped(import_module("torch._C._functorch"), "is_functorch_wrapped_tensor"),
 )
 """Tell whether a tensor stands for others within a function of ``torch.func``."""
 
@@ -102,7 +102,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
     roots: frozenset[str] = frozenset({"torch"})
     # C has two equal types of 64 unsigned bits, and PyTorch refuses one of them
     kept_dtypes: frozenset[AnyDType] = frozenset(
-        np.dtype(name) for name in ORDINARY if name != "uint64"
+        np.dtype(name) for name in COMMON_DTYPES if name != "uint64"
     )
 
     @override
@@ -111,7 +111,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @property
     @override
-    def usual_type(self) -> type[object] | None:
+    def fast_type(self) -> type[object] | None:
         return torch.Tensor
 
     @override
@@ -120,7 +120,7 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def to_host(self, array: torch.Tensor) -> HostView:
-        if array.is_cpu and array.dtype in _PLAIN and not array.requires_grad:
+        if array.is_cpu and array.dtype in _COMMON and not array.requires_grad:
             try:
                 view = to_numpy(array)
             except REFUSED:
@@ -128,14 +128,14 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
             # NumPy allocates new memory for a tensor without memory
             if view is not None and not view.flags.owndata:
                 return HostView(view, owned=False)
-        tensor = _ordinary(array)
+        tensor = _detached(array)
         if not tensor.is_cpu:
             tensor = tensor.cpu()
         if _is_transformed(tensor):  # even if the original is not
             raise ConversionError(*_TRANSFORMED)
         plain = tensor.resolve_conj().resolve_neg()
         owned = not array.is_cpu or plain.data_ptr() != tensor.data_ptr()
-        if plain.dtype in _PLAIN:
+        if plain.dtype in _COMMON:
             return HostView(to_numpy(plain), owned, copied=owned)
         bits = plain.view(_DTYPES[f"uint{8 * plain.itemsize}"])
         return HostView(to_numpy(bits).view(_dtype_of(plain)), owned, copied=owned)
@@ -186,12 +186,12 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     def _fetched(self, arrays: Sequence[torch.Tensor]) -> list[HostView]:
         """Fetch tensors of one device by one transfer."""
-        tensors = [_ordinary(array).resolve_conj().resolve_neg() for array in arrays]
+        tensors = [_detached(array).resolve_conj().resolve_neg() for array in arrays]
         views = download(tensors, [_dtype_of(tensor) for tensor in tensors], _octets)
         return [HostView(view, owned=True, copied=True) for view in views]
 
     @override
-    def beside(self, array: torch.Tensor, view: HostArray) -> object:
+    def like(self, array: torch.Tensor, view: HostArray) -> object:
         return self.from_host(view, array.device)
 
     @override
@@ -274,10 +274,10 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def is_sent(self, array: torch.Tensor, device: torch.device) -> bool:
-        is_usual = type(array) is torch.Tensor and array.layout is torch.strided
-        is_usual = is_usual and array.dtype in _NAMES and not array.is_nested
-        is_usual = is_usual and not array.requires_grad and not _is_transformed(array)
-        return is_usual and array.is_cpu != (device.type == "cpu")
+        is_sent = type(array) is torch.Tensor and array.layout is torch.strided
+        is_sent = is_sent and array.dtype in _NAMES and not array.is_nested
+        is_sent = is_sent and not array.requires_grad and not _is_transformed(array)
+        return is_sent and array.is_cpu != (device.type == "cpu")
 
     @override
     def leaves_host(self, device: torch.device | None) -> bool:
@@ -285,9 +285,9 @@ class TorchBackend(Backend[torch.Tensor, torch.device]):
 
     @override
     def export(self, array: torch.Tensor) -> Export | None:
-        if not array.is_cuda or array.dtype not in _PLAIN | {torch.bfloat16}:
+        if not array.is_cuda or array.dtype not in _COMMON | {torch.bfloat16}:
             return None
-        tensor = _ordinary(array)
+        tensor = _detached(array)
         plain = tensor.resolve_conj().resolve_neg()
         return Export(
             plain,
@@ -316,7 +316,7 @@ def _dtype_of(tensor: torch.Tensor) -> AnyDType:
     return named_dtype(_NAMES[tensor.dtype])
 
 
-def _ordinary(array: torch.Tensor) -> torch.Tensor:
+def _detached(array: torch.Tensor) -> torch.Tensor:
     """Return ``array`` without its gradient history; refuse tensors without strided memory."""
     refusal = None
     if _is_transformed(array):

@@ -15,6 +15,7 @@ from gymbridge_runtime.core.dtypes import AnyDType, first_misfit, is_floating, i
 from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
 from gymbridge_runtime.core.memory import silence
 from gymbridge_runtime.core.narrowing import (
+    getattr_untyped,
     is_box,
     is_dict_space,
     is_discrete,
@@ -26,7 +27,6 @@ from gymbridge_runtime.core.narrowing import (
     is_sequence,
     is_sequence_space,
     is_tuple_space,
-    untyped,
 )
 from gymnasium import spaces
 
@@ -54,7 +54,7 @@ def samples_like(space: AnySpace) -> type[AnySpace]:
     """
     kind = type(space)
     base = next((one for one in _KNOWN if isinstance(space, one)), kind)
-    return base if untyped(kind, "sample") is untyped(base, "sample") else kind
+    return base if getattr_untyped(kind, "sample") is getattr_untyped(base, "sample") else kind
 
 
 class Fitter:

@@ -147,7 +147,7 @@ class LeafConverter:
         dtype = self._dtype_of(view)
         cast_copy = silence().run(self.target.private_copy, view, dtype)
         if self.device is None:
-            return self.target.beside(array, cast_copy)
+            return self.target.like(array, cast_copy)
         return self.target.from_host(cast_copy, self.device)
 
     # -- leaves on a device that both libraries reach -----------------------------------------

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias, ca
 import numpy as np
 from gymbridge_runtime.backends.registry import notify
 from gymbridge_runtime.core.describe import step_to
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from typing_extensions import TypeVar
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def _replace(new: MutableSequence[object], _keys: Keys, children: Children) -> N
 
 # -- the parts of one kind --------------------------------------------------------------------
 
-_iterate: Final = cast("Callable[[object], Iterable[object]]", untyped(tuple, "__iter__"))
-_new_tuple: Final = cast("Callable[[type, Children], object]", untyped(tuple, "__new__"))
+_iterate: Final = cast("Callable[[object], Iterable[object]]", getattr_untyped(tuple, "__iter__"))
+_new_tuple: Final = cast("Callable[[type, Children], object]", getattr_untyped(tuple, "__new__"))
 
 
 def _held_by_tuple(value: object) -> Flat:
@@ -169,7 +169,7 @@ def _set_maps(new: ChainMap[object, object], _keys: Keys, children: Children) ->
 
 def _fields(value: DataclassInstance) -> Flat:
     names = [field.name for field in fields(value) if hasattr(value, field.name)]
-    return names, [untyped(value, name) for name in names]
+    return names, [getattr_untyped(value, name) for name in names]
 
 
 def _set_fields(new: object, keys: Keys, children: Children) -> None:
@@ -179,11 +179,11 @@ def _set_fields(new: object, keys: Keys, children: Children) -> None:
 
 def _tensordict_like(value: object, keys: Keys, children: Children) -> object:
     """Return a TensorDict, or a dictionary if a TensorDict cannot hold the arrays."""
-    tensor = cast("type", untyped(sys.modules["torch"], "Tensor"))
+    tensor = cast("type", getattr_untyped(sys.modules["torch"], "Tensor"))
     new = _new_dict(value, keys, children)
     if not all(isinstance(child, (tensor, type(value))) for child in children):
         return new
-    return _class_of(value)(new, batch_size=untyped(value, "batch_size"))
+    return _class_of(value)(new, batch_size=getattr_untyped(value, "batch_size"))
 
 
 # -- the kinds --------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 AnyDType: TypeAlias = np.dtype[Any]  # pyright: ignore[reportExplicitAny] a dtype of anything
 
-ORDINARY: Final = (
+COMMON_DTYPES: Final = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
@@ -75,7 +75,7 @@ def spelled_dtype(dtype: object) -> AnyDType:
     if is_python or issubclass(type(dtype), (str, np.dtype)):
         return named_dtype(dtype)
     for word in reversed(words_of(dtype)):
-        if word in ORDINARY or is_extended_name(word):
+        if word in COMMON_DTYPES or is_extended_name(word):
             return named_dtype(word)
     raise TypeError(f"{dtype!r} names no dtype; name it as text, 'float32' for example")
 

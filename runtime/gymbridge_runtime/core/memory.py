@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
-from gymbridge_runtime.core.narrowing import is_plain_dict
+from gymbridge_runtime.core.narrowing import is_exact_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,19 +35,19 @@ number_of: Final = cast("Callable[[object], int | float]", np.ndarray.item)
 """Return the number in an array with one element."""
 
 
-def usual_items(value: object, usual: type[object] | None) -> dict[object, object] | None:
-    """Return ``value`` if it is a dictionary whose values all have the type ``usual``, or None."""
-    if not is_plain_dict(value):
+def items_of_type(value: object, kind: type[object] | None) -> dict[object, object] | None:
+    """Return ``value`` if it is a dictionary whose values all have the type ``kind``, or None."""
+    if not is_exact_dict(value):
         return None
     for array in value.values():
-        if type(array) is not usual:
+        if type(array) is not kind:
             return None
     return value
 
 
 def behaved_items(value: object) -> dict[object, HostArray] | None:
     """Return ``value`` if it is a dictionary of aligned, writable NumPy arrays, or None."""
-    items = usual_items(value, np.ndarray)
+    items = items_of_type(value, np.ndarray)
     is_shared = items is not None and all(map(is_behaved, items.values()))
     return cast("dict[object, HostArray]", items) if is_shared else None
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KindT = TypeVar("KindT")
 
 
-def untyped(owner: object, name: str) -> object:
+def getattr_untyped(owner: object, name: str) -> object:
     """Return an attribute whose type a library does not declare, or not fully."""
     return cast("object", getattr(owner, name))
 
@@ -31,7 +31,7 @@ def is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
     return issubclass(type(value), Mapping)
 
 
-def is_plain_dict(value: object) -> TypeIs[dict[object, object]]:
+def is_exact_dict(value: object) -> TypeIs[dict[object, object]]:
     """Tell whether ``value`` is a ``dict``, and not of a subclass."""
     return type(value) is dict
 

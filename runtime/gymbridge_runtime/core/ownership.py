@@ -21,7 +21,7 @@ from weakref import getweakrefcount
 import numpy as np
 from gymbridge_runtime.core.dtypes import is_floating
 from gymbridge_runtime.core.memory import silence
-from gymbridge_runtime.core.narrowing import is_plain_dict
+from gymbridge_runtime.core.narrowing import is_exact_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,7 +237,7 @@ class Owner:
 
     def own_items(self, arrays: object) -> dict[object, object] | None:
         """Like `own`, for a dictionary of NumPy arrays; return None for anything else."""
-        if not is_plain_dict(arrays):
+        if not is_exact_dict(arrays):
             return None
         wanted = self._float_dtype
         alone = self._alone_as_item if getrefcount(arrays) == self._alone else _NEVER
@@ -260,14 +260,14 @@ class Owner:
         return new
 
     def viewed_items(
-        self, values: object, view: Callable[[object], HostArray], usual: type[object] | None
+        self, values: object, view: Callable[[object], HostArray], kind: type[object] | None
     ) -> dict[object, object] | None:
         """Like `own_items`, for arrays of another library; ``view`` makes their host views."""
-        if not is_plain_dict(values):
+        if not is_exact_dict(values):
             return None
         new: dict[object, object] = {}
         for key, value in values.items():
-            new[key] = entry = self.own(view(value)) if type(value) is usual else self._other(value)
+            new[key] = entry = self.own(view(value)) if type(value) is kind else self._other(value)
             if entry is None:
                 return None
         return new

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gymbridge_runtime.types import HostArray
 
 
-USUAL: Final = frozenset({bool, float, np.bool_, np.float32, np.float64})
+CONVERTIBLE: Final = frozenset({bool, float, np.bool_, np.float32, np.float64})
 """The types of most rewards and flags; Python converts all their values."""
 
 to_float: Final = cast("Callable[[object], float]", float)
@@ -36,7 +36,7 @@ def to_python(value: object, python: type[float] | type[bool]) -> object:
     """Return one number of any library as a value of type ``python``; None for anything else."""
     make = cast("Callable[[object], object]", python)
     kind = type(value)
-    if kind in USUAL:
+    if kind in CONVERTIBLE:
         return make(value)
     try:
         if type(value) is np.ndarray and value.size == 1 and value.dtype.kind in "biuf":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 import numpy as np
 from gymbridge_runtime.backends.numpy import NUMPY
 from gymbridge_runtime.core.dtypes import named_dtype
-from gymbridge_runtime.core.narrowing import is_host_array, is_mapping, is_tuple, untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped, is_host_array, is_mapping, is_tuple
 from gymbridge_runtime.testing.copies import copied
 from gymbridge_runtime.testing.expectation import Difference, Expectation
 from gymbridge_runtime.testing.forms import Driven, Form, Step, form_of
@@ -159,20 +159,22 @@ def check_bridge(
 
 
 def _settings(env: object) -> Settings:
-    return cast("Settings", untyped(untyped(env, "_convert"), "settings"))
+    return cast("Settings", getattr_untyped(getattr_untyped(env, "_convert"), "settings"))
 
 
 def _again(
     env: _Bridge, settings: Settings, make: Callable[[], object] | None
 ) -> tuple[Driven, Driven]:
     """Make the wrapper and its environment again."""
-    if make is None and isinstance(untyped(env, "unwrapped"), AsyncVectorEnv):
+    if make is None and isinstance(getattr_untyped(env, "unwrapped"), AsyncVectorEnv):
         # a copied connection would close the original
         raise TypeError(
             "AsyncVectorEnv cannot be deep-copied; pass make=, a function that makes it"
         )
     inner = cast("Driven", copy.deepcopy(env.env) if make is None else make())
-    given = cast("Callable[[Settings], dict[str, object]]", untyped(env, "_arguments"))(settings)
+    given = cast("Callable[[Settings], dict[str, object]]", getattr_untyped(env, "_arguments"))(
+        settings
+    )
     return cast("Callable[..., Driven]", type(env))(inner, **given), inner
 
 

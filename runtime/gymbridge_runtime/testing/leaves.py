@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from gymbridge_runtime.core.dtypes import is_integer
 from gymbridge_runtime.core.errors import ConversionError
-from gymbridge_runtime.core.narrowing import is_mapping, is_sequence, untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped, is_mapping, is_sequence
 from gymbridge_runtime.testing.base import PairTests, outcome
 from gymbridge_runtime.testing.expectation import Expectation
 
@@ -160,10 +160,10 @@ class LeafTests(PairTests):
         for container in containers:
             found = pair.convert(container)
             assert not list(expect.differences(found, container, "value"))
-        kept = untyped(pair.convert(defaults), "default_factory")
-        assert kept is untyped(defaults, "default_factory")
+        kept = getattr_untyped(pair.convert(defaults), "default_factory")
+        assert kept is getattr_untyped(defaults, "default_factory")
         bounded = deque([array], maxlen=5)
-        assert untyped(pair.convert(bounded), "maxlen") == bounded.maxlen
+        assert getattr_untyped(pair.convert(bounded), "maxlen") == bounded.maxlen
         assert expect.leaves >= len(containers)
 
     def test_arrays_of_the_target_are_returned_themselves(self, pair: Pair) -> None:

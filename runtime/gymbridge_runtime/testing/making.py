@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, cast
 
 import gymnasium as gym
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from gymbridge_runtime.testing.batched_worlds import BatchedWorld, EchoBatched
 from gymbridge_runtime.testing.parallel_worlds import EchoParallel, ParallelWorld
 from gymbridge_runtime.testing.worlds import Echo, EchoVector, World, WorldVector
@@ -40,7 +40,7 @@ _ECHOES: dict[str, Callable[[AnySpace], Keeper]] = {
 def _made(world: type[gym.Env[object, object]], library: str) -> object:
     name = _NAMES[world]
     if name not in gym.registry:
-        register = cast("Callable[..., None]", untyped(gym, "register"))
+        register = cast("Callable[..., None]", getattr_untyped(gym, "register"))
         register(name, f"{world.__module__}:{world.__name__}", disable_env_checker=True)
     return gym.make(name, library=library)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Generic, cast
 
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from gymbridge_runtime.wrappers.batched_conversions import BatchedConversions
 from gymbridge_runtime.wrappers.batched_env import BatchedEnv, BatchedWrapper, owner_of
 from gymbridge_runtime.wrappers.generics import (
@@ -114,15 +114,19 @@ class BatchedBridge(
     def get_observations(self) -> WrapperObsType:
         """Return the current observations of the environment."""
         owner = owner_of(self.env, "get_observations")
-        env_obs = cast("Callable[[], object]", untyped(owner, "get_observations"))()
+        env_obs = cast("Callable[[], object]", getattr_untyped(owner, "get_observations"))()
         return self._convert.obs(env_obs)  # `obs` counts references: one must be a local variable
 
     @property
     def episode_length_buf(self) -> ArrayType:
         """The steps of each episode so far; an assignment keeps its dtype and device."""
-        return self._convert.attribute(_BUFFER, untyped(owner_of(self.env, _BUFFER), _BUFFER))
+        return self._convert.attribute(
+            _BUFFER, getattr_untyped(owner_of(self.env, _BUFFER), _BUFFER)
+        )
 
     @episode_length_buf.setter
     def episode_length_buf(self, value: ArrayType) -> None:
         owner = owner_of(self.env, _BUFFER)
-        setattr(owner, _BUFFER, self._convert.assigned(_BUFFER, untyped(owner, _BUFFER), value))
+        setattr(
+            owner, _BUFFER, self._convert.assigned(_BUFFER, getattr_untyped(owner, _BUFFER), value)
+        )

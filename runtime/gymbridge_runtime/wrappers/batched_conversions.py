@@ -12,10 +12,10 @@ from gymbridge_runtime.core.dtypes import is_integer
 from gymbridge_runtime.core.errors import REFUSED, ConversionError
 from gymbridge_runtime.core.memory import silence
 from gymbridge_runtime.core.narrowing import (
+    getattr_untyped,
     is_host_array,
     is_sequence,
     is_single_number,
-    untyped,
 )
 from gymbridge_runtime.wrappers.batched_env import owner_of
 from gymbridge_runtime.wrappers.conversions import (
@@ -128,7 +128,7 @@ class BatchedConversions(
     def assigned(self, name: str, held: object, value: ArrayT) -> object:
         """Return a copy of ``value`` with the dtype, the shape and the device of ``held``."""
         source = self.settings.source
-        shape = cast("tuple[int, ...]", untyped(held, "shape"))
+        shape = cast("tuple[int, ...]", getattr_untyped(held, "shape"))
         array = np.broadcast_to(np.asarray(self._to_host(value)), shape)
         copy: HostArray = silence().run(array.astype, source.dtype_of(held))
         if is_integer(copy.dtype) and not np.array_equal(copy, array):
@@ -138,7 +138,7 @@ class BatchedConversions(
                 describe(value),
                 name,
             )
-        return source.beside(held, source.private_copy(copy, copy.dtype))
+        return source.like(held, source.private_copy(copy, copy.dtype))
 
     def is_outdated(self) -> bool:
         """Tell whether the environment has another device than at construction."""
@@ -157,7 +157,7 @@ class BatchedConversions(
 def _device_of(wrapper: object, source: AnyBackend) -> object:
     """Return the ``device`` of the environment as a setting, or None if it has none."""
     try:
-        device = untyped(owner_of(untyped(wrapper, "env"), "device"), "device")
+        device = getattr_untyped(owner_of(getattr_untyped(wrapper, "env"), "device"), "device")
     except AttributeError:
         return None
     return source.device_text(_parsed(source, device))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, cast
 import gymnasium as gym
 import numpy as np
 from gymbridge_runtime.core.dtypes import integer_bounds, is_integer, spelled_dtype
-from gymbridge_runtime.core.narrowing import is_mapping, is_space, untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped, is_mapping, is_space
 from gymbridge_runtime.core.scalars import host_numbers
 from gymbridge_runtime.wrappers.generics import ActType, ObsType, WrapperActType, WrapperObsType
 from gymnasium import spaces
@@ -49,7 +49,7 @@ def owner_of(env: object, name: str) -> object:
     owner = env
     while not hasattr(owner, name):
         below = next((each for each in ("env", "unwrapped") if hasattr(owner, each)), None)
-        inner = owner if below is None else untyped(owner, below)
+        inner = owner if below is None else getattr_untyped(owner, below)
         if inner is owner:
             raise AttributeError(f"{type(owner).__name__} has no attribute {name!r}")
         owner = inner
@@ -66,11 +66,11 @@ def as_space(found: object) -> object:
         return spaces.Dict(cast("dict[str, AnySpace]", inner))
     if not all(hasattr(found, name) for name in ("shape", "dtype", "low", "high")):
         return found
-    shape = cast("tuple[int, ...]", untyped(found, "shape"))
-    dtype = spelled_dtype(untyped(found, "dtype"))
+    shape = cast("tuple[int, ...]", getattr_untyped(found, "shape"))
+    dtype = spelled_dtype(getattr_untyped(found, "dtype"))
     least, most = integer_bounds(dtype) if is_integer(dtype) else (-np.inf, np.inf)
-    low = _bound(untyped(found, "low"), np.full(shape, least, dtype))
-    high = _bound(untyped(found, "high"), np.full(shape, most, dtype))
+    low = _bound(getattr_untyped(found, "low"), np.full(shape, least, dtype))
+    high = _bound(getattr_untyped(found, "high"), np.full(shape, most, dtype))
     make = cast("Callable[..., AnySpace]", cast("object", spaces.Box))
     return make(low, high, shape, dtype)
 

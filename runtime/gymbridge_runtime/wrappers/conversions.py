@@ -18,16 +18,21 @@ from gymbridge_runtime.core.converter import Converter, convert_together
 from gymbridge_runtime.core.describe import describe
 from gymbridge_runtime.core.dtypes import AnyDType, first_misfit, is_integer, safe_casts
 from gymbridge_runtime.core.errors import ConversionError, CopyRequiredError
-from gymbridge_runtime.core.memory import as_array, behaved, copied, usual_items
+from gymbridge_runtime.core.memory import as_array, behaved, copied, items_of_type
 from gymbridge_runtime.core.narrowing import (
+    getattr_untyped,
     is_discrete,
+    is_exact_dict,
     is_mapping,
-    is_plain_dict,
     is_space,
-    untyped,
 )
 from gymbridge_runtime.core.ownership import ALONE_AS_ARGUMENT, Owner, Ownership, getrefcount, own
-from gymbridge_runtime.core.scalars import USUAL, EachNumberConverter, NumberConverter, to_float
+from gymbridge_runtime.core.scalars import (
+    CONVERTIBLE,
+    EachNumberConverter,
+    NumberConverter,
+    to_float,
+)
 from gymbridge_runtime.types import Info
 from gymbridge_runtime.wrappers.form import require_source
 from gymnasium import spaces
@@ -197,8 +202,8 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         items: _Items = owner.own_items
         entries: _Items = infos.own_items
         if source is not NUMPY:
-            items = partial(usual_items, usual=source.usual_type)
-            entries = partial(infos.viewed_items, usual=source.usual_type)
+            items = partial(items_of_type, kind=source.fast_type)
+            entries = partial(infos.viewed_items, kind=source.fast_type)
         self._fast_items: _Items = items
         self._fast_entries: _Entries = cast("_Entries", entries)
 
@@ -227,12 +232,12 @@ class Conversions(Generic[ObsT, ActT, EnvActT, InfosT]):
         is_fast = shares or not never_copies
         is_fast = is_fast and target.calls_reach(None) and source.calls_reach(None)
         is_fast = is_fast and target.calls_reach(self.device)
-        self.obs_type = source.usual_type if is_fast else None
+        self.obs_type = source.fast_type if is_fast else None
         is_fast_tree = self.obs_type is not None and not never_copies
         self.items = self._fast_items if is_fast_tree else _no_items
         self.entries = self._fast_entries if is_fast_tree else _no_items
         reaches_env = is_fast and source.calls_reach(self.env_device)
-        self.action_type = target.usual_type if reaches_env else None
+        self.action_type = target.fast_type if reaches_env else None
         self.action_types = _OF_NUMPY if reaches_env else frozenset[type[object]]()
 
     def _space_of_actions(self, wrapper: object, declared: AnySpace) -> AnySpace:
@@ -350,7 +355,7 @@ class NumberedConversions(
         is_info_free = getrefcount(info) == ALONE_AS_ARGUMENT
         parts = [(self._obs, obs, is_obs_free), (self._info, info, is_info_free)]
         numbers = reward, terminated, truncated
-        if USUAL.issuperset(map(type, numbers)):
+        if CONVERTIBLE.issuperset(map(type, numbers)):
             new_obs, new_info = convert_together(parts)
             new_numbers = self.numbers(*numbers)
         else:
@@ -383,7 +388,11 @@ class SingleConversions(NumberedConversions[ObsT, ActT, EnvActT, float, bool]):
         self, reward: object, terminated: object, truncated: object
     ) -> tuple[float, bool, bool]:
         """Make reward and flags the Python values that Gymnasium promises."""
-        if type(reward) in USUAL and type(terminated) in USUAL and type(truncated) in USUAL:
+        if (
+            type(reward) in CONVERTIBLE
+            and type(terminated) in CONVERTIBLE
+            and type(truncated) in CONVERTIBLE
+        ):
             return to_float(reward), bool(terminated), bool(truncated)
         return super().numbers(reward, terminated, truncated)
 
@@ -395,7 +404,7 @@ def batched(env: object, space: AnySpace) -> AnySpace:
     """
     single = cast("object", getattr(env, "single_action_space", None))
     if samples_like(space) is spaces.Discrete or space == single:
-        return batch_space(space, cast("int", untyped(env, "num_envs")))
+        return batch_space(space, cast("int", getattr_untyped(env, "num_envs")))
     return space
 
 
@@ -424,12 +433,12 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
 
     def leaves(self, obs: object, *others: object) -> list[object] | None:
         """Return the arrays of a step if all take the fast path; otherwise None."""
-        leaves: list[object] = [*obs.values(), *others] if is_plain_dict(obs) else [obs, *others]
+        leaves: list[object] = [*obs.values(), *others] if is_exact_dict(obs) else [obs, *others]
         return leaves if {*map(type, leaves)} == {self.obs_type} else None
 
     def like(self, obs: object, arrays: Sequence[object]) -> ObsT:
         """Return ``arrays`` in the structure of ``obs``: one array, or a dictionary."""
-        tree = dict(zip(obs, arrays, strict=True)) if is_plain_dict(obs) else arrays[0]
+        tree = dict(zip(obs, arrays, strict=True)) if is_exact_dict(obs) else arrays[0]
         return self.as_obs(tree)
 
     def step(
@@ -461,8 +470,8 @@ class VectorConversions(Conversions[ObsT, ActT, EnvActT], Generic[ObsT, ActT, En
 
 def _as_env_ids(numbers: object) -> HostArray:
     array = np.asarray(numbers)
-    is_usual = array.ndim == 1 and is_integer(array.dtype)
-    if not is_usual or first_misfit(array, _ID) is not None:  # EnvPool itself would crash
+    is_valid = array.ndim == 1 and is_integer(array.dtype)
+    if not is_valid or first_misfit(array, _ID) is not None:  # EnvPool itself would crash
         raise TypeError(
             f"env_id is a list or an array of environment numbers, such as [0, 2]; got {numbers!r}"
         )
@@ -501,7 +510,7 @@ class ParallelConversions(
 
     def _fit_one(self, agent: object, action: object) -> object:
         try:
-            find = untyped(cast("object", self._wrapper()), "action_space")
+            find = getattr_untyped(cast("object", self._wrapper()), "action_space")
             space = cast("Callable[[object], object]", find)(agent)
         except (AttributeError, KeyError, NotImplementedError):
             space = None

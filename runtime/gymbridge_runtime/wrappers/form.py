@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import gymnasium as gym
 from gymbridge_runtime.core.errors import ConversionError
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from gymbridge_runtime.core.tree import Leaves, flatten
 from gymnasium.vector import VectorEnv
 
@@ -62,7 +62,7 @@ def require_source(wrapper: str, obs: object, source: AnyBackend, target: AnyBac
             return
         if backend is None or role not in {"host", "array"}:
             continue
-        is_empty = 0 in cast("tuple[int, ...]", untyped(leaf, "shape"))
+        is_empty = 0 in cast("tuple[int, ...]", getattr_untyped(leaf, "shape"))
         if not is_empty and not target.is_array(type(leaf)):
             others.append(backend)
     if others:
@@ -82,6 +82,6 @@ def _forms(env: object) -> tuple[str, ...]:
     if hasattr(env, "possible_agents"):
         return ("parallel",)
     single = ("single",) if issubclass(type(env), gym.Env) else ()
-    if hasattr(untyped(env, "unwrapped") if single else env, "num_envs"):
+    if hasattr(getattr_untyped(env, "unwrapped") if single else env, "num_envs"):
         return ("batched", *single)
     return (*single, "batched") if single else ()

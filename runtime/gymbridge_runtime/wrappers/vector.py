@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Literal, cast, overload
 
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from gymbridge_runtime.wrappers.conversions import VectorConversions, batched
 from gymbridge_runtime.wrappers.generics import (
     ActType,
@@ -45,7 +45,7 @@ def _method(
     """
     found = env
     while not hasattr(found, name) and isinstance(found, VectorWrapper):
-        found = untyped(cast("object", found), "env")
+        found = getattr_untyped(cast("object", found), "env")
     kind, has = type(env).__name__, type(found).__name__
     if not hasattr(found, name):
         has = "EnvPool" if name in _ENVPOOL else "AsyncVectorEnv"
@@ -54,7 +54,7 @@ def _method(
         raise AttributeError(
             f"{kind} hides the method {name!r} of {has}; wrap the {has} with gymbridge first"
         )
-    return cast("Callable[..., tuple[types.AnyType, ...]]", untyped(found, name))
+    return cast("Callable[..., tuple[types.AnyType, ...]]", getattr_untyped(found, name))
 
 
 class VectorBridge(

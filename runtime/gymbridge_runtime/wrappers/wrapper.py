@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from gymbridge_runtime.wrappers.form import require_form
 from gymbridge_runtime.wrappers.settings import Options, Settings
 from typing_extensions import override
@@ -57,14 +57,14 @@ class Bridge(_Recorded):
     @property
     def device(self) -> object:
         """The device of the agent's arrays, as its library's own object; None is the default."""
-        return untyped(untyped(self, "_convert"), "device")
+        return getattr_untyped(getattr_untyped(self, "_convert"), "device")
 
     @override
     def __getstate__(self) -> dict[str, object]:
         state: dict[str, object] = {**vars(self)}
         _ = state.pop("__orig_class__", None)
         convert = state["_convert"]
-        return {**state, "_convert": (type(convert), untyped(convert, "settings"))}
+        return {**state, "_convert": (type(convert), getattr_untyped(convert, "settings"))}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         make, settings = cast("tuple[Callable[..., object], Settings]", state["_convert"])

@@ -17,10 +17,10 @@ from gymbridge_runtime.backends.jax.imports import (
     SMALL,
     size_of,
 )
-from gymbridge_runtime.core.dtypes import HALVES, ORDINARY, is_extended_name
+from gymbridge_runtime.core.dtypes import COMMON_DTYPES, HALVES, is_extended_name
 from gymbridge_runtime.core.errors import ConversionError
 from gymbridge_runtime.core.memory import aligned_copy
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from jax import experimental
 from jax.core import Tracer
 from jax.sharding import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
@@ -38,23 +38,26 @@ _Placement: TypeAlias = "OneJaxDevice | Sharding"
 # JAX declares these without types, or with types that jaxlib lacks
 _at_one: Final = cast("Callable[[OneJaxDevice], Sharding]", SingleDeviceSharding)
 _spec: Final = cast("Callable[..., PartitionSpec]", PartitionSpec)
-_process_count: Final = cast("Callable[[], int]", untyped(jax, "process_count"))
-_devices: Final = cast("Callable[[str], list[OneJaxDevice]]", untyped(jax, "devices"))
-_local_devices: Final = cast("Callable[[], list[OneJaxDevice]]", untyped(jax, "local_devices"))
-_copied: Final = cast("Callable[[jax.Array], jax.Array]", untyped(jax.numpy, "copy"))
+_process_count: Final = cast("Callable[[], int]", getattr_untyped(jax, "process_count"))
+_devices: Final = cast("Callable[[str], list[OneJaxDevice]]", getattr_untyped(jax, "devices"))
+_local_devices: Final = cast(
+    "Callable[[], list[OneJaxDevice]]", getattr_untyped(jax, "local_devices")
+)
+_copied: Final = cast("Callable[[jax.Array], jax.Array]", getattr_untyped(jax.numpy, "copy"))
 _default_device: Final = cast(
-    "Callable[[OneJaxDevice], AbstractContextManager[object]]", untyped(jax, "default_device")
+    "Callable[[OneJaxDevice], AbstractContextManager[object]]",
+    getattr_untyped(jax, "default_device"),
 )
 _x64: Final = cast(
     "Callable[[], AbstractContextManager[object]]",
     # experimental before JAX 0.8
-    untyped(jax if hasattr(jax, "enable_x64") else experimental, "enable_x64"),
+    getattr_untyped(jax if hasattr(jax, "enable_x64") else experimental, "enable_x64"),
 )
-_imported: Final = cast("Callable[[object], jax.Array]", untyped(jax.numpy, "from_dlpack"))
-_DEVICE: Final = cast("type[object]", untyped(jax, "Device"))
+_imported: Final = cast("Callable[[object], jax.Array]", getattr_untyped(jax.numpy, "from_dlpack"))
+_DEVICE: Final = cast("type[object]", getattr_untyped(jax, "Device"))
 _put_many: Final = cast(
     "Callable[[Sequence[jax.Array | HostArray], object], Sequence[jax.Array]]",
-    untyped(jax, "device_put"),
+    getattr_untyped(jax, "device_put"),
 )
 
 _NARROWED: Final = HALVES | {
@@ -62,7 +65,7 @@ _NARROWED: Final = HALVES | {
     np.dtype("uint64"): np.dtype("uint32"),
 }
 """The dtypes that JAX has only with x64 on, and how it narrows them."""
-_KEPT: Final = frozenset(map(np.dtype, ORDINARY)) - _NARROWED.keys()
+_KEPT: Final = frozenset(map(np.dtype, COMMON_DTYPES)) - _NARROWED.keys()
 
 ArrayImpl: Final = next(
     kind for kind in jax.Array.__subclasses__() if kind.__module__.startswith("jaxlib")
@@ -99,7 +102,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
     @property
     @override
-    def usual_type(self) -> type[object] | None:
+    def fast_type(self) -> type[object] | None:
         return ArrayImpl
 
     @override
@@ -177,10 +180,10 @@ class JaxBackend(Backend[jax.Array, _Placement]):
             with _wide(array.dtype):  # NumPy would lose the weak type or the dtype
                 return self.to_device(_copied(array), device)
         copy = self.private_copy(view, view.dtype)
-        return self.beside(array, copy) if device is None else self.from_host(copy, device)
+        return self.like(array, copy) if device is None else self.from_host(copy, device)
 
     @override
-    def beside(self, array: jax.Array, view: HostArray) -> object:
+    def like(self, array: jax.Array, view: HostArray) -> object:
         if array.committed:
             return self.from_host(view, array.sharding)  # the array was put there explicitly
         (device,) = cast("set[OneJaxDevice]", array.devices())
@@ -286,7 +289,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
         there = [
             one
             for one in _local_devices()
-            if not _is_host(one) and untyped(one, "local_hardware_id") == index
+            if not _is_host(one) and getattr_untyped(one, "local_hardware_id") == index
         ]
         return bool(there) and (device is None or device in there)
 
@@ -297,7 +300,7 @@ class JaxBackend(Backend[jax.Array, _Placement]):
 
 def _all_devices(placement: _Placement) -> set[OneJaxDevice]:
     if isinstance(placement, Sharding):
-        return cast("set[OneJaxDevice]", untyped(placement, "device_set"))
+        return cast("set[OneJaxDevice]", getattr_untyped(placement, "device_set"))
     return {placement}
 
 
@@ -327,7 +330,7 @@ def _layout(mesh: NamedSharding, shape: tuple[int, ...]) -> NamedSharding:
 
 def _over(mesh: NamedSharding, spec: PartitionSpec) -> NamedSharding:
     """Return a sharding by ``spec`` over the same mesh and kind of memory."""
-    kind = cast("str | None", untyped(mesh, "memory_kind"))
+    kind = cast("str | None", getattr_untyped(mesh, "memory_kind"))
     return NamedSharding(mesh.mesh, spec, memory_kind=kind)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 import jax
 import numpy as np
 from gymbridge_runtime.core.memory import silence
-from gymbridge_runtime.core.narrowing import untyped
+from gymbridge_runtime.core.narrowing import getattr_untyped
 from jax.sharding import Sharding, SingleDeviceSharding
 from typing_extensions import TypeVar
 
@@ -72,7 +72,7 @@ def jitted(
         device: The device of its results; None leaves them uncommitted on the default device.
         donated: The arguments whose memory the results may take.
     """
-    jit = cast("Callable[..., Callable[..., ResultT]]", untyped(jax, "jit"))
+    jit = cast("Callable[..., Callable[..., ResultT]]", getattr_untyped(jax, "jit"))
     if device is None:
         return jit(function, donate_argnums=donated)
     placement = device if isinstance(device, Sharding) else _at_one(device)
@@ -81,7 +81,7 @@ def jitted(
 
 _at_one: Final = cast("Callable[[object], Sharding]", SingleDeviceSharding)  # declared untyped
 _bits: Final = cast(
-    "Callable[[jax.Array, AnyDType], jax.Array]", untyped(jax.lax, "bitcast_convert_type")
+    "Callable[[jax.Array, AnyDType], jax.Array]", getattr_untyped(jax.lax, "bitcast_convert_type")
 )
 
 
