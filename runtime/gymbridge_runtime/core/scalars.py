@@ -86,8 +86,8 @@ class NumberConverter:
         self.to_arrays: Converter = to_arrays
         self._host: Converter = Converter(NUMPY, arrays_only=True, root=to_arrays.root)
 
-    def way(self, value: object) -> Converter:
-        """Return the converter with which ``value`` travels: to the agent, or to the host."""
+    def converter_for(self, value: object) -> Converter:
+        """Return the converter to the host for a number, and that to the agent for the rest."""
         return self._host if _is_one_number(value) else self.to_arrays
 
     def __call__(self, value: object) -> object:
@@ -108,9 +108,9 @@ class EachNumberConverter(NumberConverter):
     """Makes every value of a mapping the Python number that PettingZoo promises."""
 
     @override
-    def way(self, value: object) -> Converter:
+    def converter_for(self, value: object) -> Converter:
         if not is_mapping(value):
-            return super().way(value)
+            return super().converter_for(value)
         return self._host if any(map(_is_one_number, value.values())) else self.to_arrays
 
     @override

@@ -359,7 +359,9 @@ class NumberedConversions(
             new_obs, new_info = convert_together(parts)
             new_numbers = self.numbers(*numbers)
         else:
-            ways = [to.way(value) for to, value in zip(self._to_numbers, numbers, strict=True)]
+            ways = [
+                to.converter_for(value) for to, value in zip(self._to_numbers, numbers, strict=True)
+            ]
             parts += zip(ways, numbers, (False,) * 3, strict=True)
             new_obs, new_info, *found = convert_together(parts)
             made = [
